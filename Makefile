@@ -12,7 +12,7 @@ BOUNDS_CHECKED := tests/unit/engine tests/differential tests/quality tests/prope
 # Where byte code may not be written, each process compiles every module anew: tests start dozens.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: serve test coverage soak marathon bounds lint bench clean clients constraints docs icons page
+.PHONY: serve test coverage soak marathon bounds lint bench bench-report clean clients constraints docs icons page
 
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
@@ -76,6 +76,10 @@ bench: $(VENV)/.test-ready
 	$(BIN)/python -m benchmarks.parts $(if $(FULL),--full)
 	$(BIN)/python -m benchmarks.parts.report_markets
 	$(BIN)/pytest benchmarks/parts -p no:xdist --benchmark-columns=min,median,max,rounds
+
+# One page of the published runs of all suites, with their pictures side by side, into build/bench.html.
+bench-report: $(VENV)/.test-ready
+	$(BIN)/routing-engine bench report benchmarks/published/*.jsonl.gz --html build/bench.html
 
 # The pinned versions are in constraints.txt; setup.cfg says which ranges are meant to work. Tests need more than the
 # service: on the way to them all is installed while the kernels are compiled.

@@ -156,41 +156,46 @@ def compare(before: str, after: str, fail_over: float, only: tuple[str, ...], so
 
 
 @bench.command()
-@click.argument("run", default=str(RUNS), metavar="[RUN]")
+@click.argument("names", nargs=-1, metavar="[RUN]…")
 @click.option("--html", type=FILE, help="Write one file with the pictures, which needs nothing else.")
 @click.option("--markdown", type=FILE, help="Write all tables as Markdown.")
 @click.option("--json", "as_json", type=FILE, help="Write the run as JSON, by itself.")
 @click.option("--summary", is_flag=True, help="Print the first table only.")
-def report(run: str, html: Path | None, markdown: Path | None, as_json: Path | None, summary: bool) -> None:
-    """Tell what a run measured: on stdout, or in files.
+def report(
+    names: tuple[str, ...], html: Path | None, markdown: Path | None, as_json: Path | None, summary: bool
+) -> None:
+    """Tell what runs measured: on stdout, or in files.
 
-    RUN is a file of runs, of which the last one counts, or FILE#2. Earlier runs of the same suite are its history.
+    RUN is a file of runs, of which the last one counts, or FILE#2; without it .benchmarks/runs.jsonl. Earlier runs of
+    the same suite are its history. Of several, --html makes one page, with their pictures side by side.
     """
     import json
 
-    from benchmarks.reports.document import NoRun, read_run, read_runs
+    from benchmarks.reports.document import NoRun, read_told
     from benchmarks.reports.markdown import write_markdown, write_summary
 
+    if as_json and len(names) > 1:
+        raise click.UsageError("--json takes one run; name one")
     try:
-        document = read_run(run)
-        history = [each for each in read_runs(Path(run.partition("#")[0])) if each["suite"] == document["suite"]]
+        told = [read_told(name) for name in names or (str(RUNS),)]
     except NoRun as error:
         raise click.UsageError(str(error)) from error
-    files = {
-        markdown: lambda: write_markdown(document, history),
-        as_json: lambda: json.dumps(document, indent=1, ensure_ascii=False) + "\n",
-    }
+
+    def tell() -> str:
+        return "\n".join(write_markdown(run, history) for run, history in told)
+
+    files = {markdown: tell, as_json: lambda: json.dumps(told[0][0], indent=1, ensure_ascii=False) + "\n"}
     if html:
         from benchmarks.reports.html import write_html
 
-        files[html] = lambda: write_html(document, history)
+        files[html] = lambda: write_html(told)
     for path, write in files.items():
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(write(), encoding="utf-8")
             _say(f"written: {path}")
     if not any(files):
-        click.echo(write_summary(document) if summary else write_markdown(document, history))
+        click.echo("\n".join(write_summary(run) for run, _ in told) if summary else tell())
 
 
 @bench.command(name="solvers")

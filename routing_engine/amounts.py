@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from operator import index
+from typing import SupportsIndex
 
 from routing_engine.errors import InvalidRequest
 
@@ -50,18 +51,19 @@ def parse_decimal(text: str, decimals: int, field: str, unit: str) -> int:
 
 
 def parse_whole(amount: object, decimals: int, unit: str) -> int:
-    """Return whole `unit`, as text, an int or a Decimal, in smallest units, exactly.
+    """Return whole `unit`, as text, an int (of numpy too) or a Decimal, in smallest units, exactly.
 
     Raises
     ------
     InvalidRequest
         If it is something else, such as a float, or as `parse_decimal` says.
     """
-    if isinstance(amount, bool) or not isinstance(amount, str | int | Decimal):
+    if isinstance(amount, bool) or not isinstance(amount, str | Decimal | SupportsIndex):
         kind = type(amount).__name__
         raise InvalidRequest("amount", f"{amount!r} is a {kind}, which is not exact; write it as text, such as '1.5'")
-    text = f"{amount:f}" if isinstance(amount, Decimal) else str(amount)
-    return parse_decimal(text, decimals, "amount", unit)
+    if isinstance(amount, Decimal):
+        amount = f"{amount:f}"
+    return parse_decimal(amount if isinstance(amount, str) else str(index(amount)), decimals, "amount", unit)
 
 
 def read_units(amount: object, unit: str) -> int:

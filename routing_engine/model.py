@@ -87,7 +87,7 @@ class Token:
             return NotImplemented
         return self.address == other.address and self.chain_id == other.chain_id
 
-    def units(self, amount: str | int | Decimal) -> int:
+    def units(self, amount: str | Decimal | SupportsIndex) -> int:
         """Return whole tokens in smallest units: ``usdc.units("1.5")`` is 1,500,000; `parse_whole` refuses a float."""
         return parse_whole(amount, self.decimals, str(self))
 

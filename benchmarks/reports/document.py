@@ -174,3 +174,15 @@ def read_run(name: str) -> Run:
         return runs[place - 1 if place > 0 else place]
     except (IndexError, ValueError):
         raise NoRun(f"{file} has {len(runs)} runs; there is no run {number or 'at all'}") from None
+
+
+def read_told(name: str) -> tuple[Run, list[Run]]:
+    """Read a run as `read_run`, and all of its suite in the same file, oldest first.
+
+    Raises
+    ------
+    NoRun
+        If there is no such run.
+    """
+    run = read_run(name)
+    return run, [each for each in read_runs(Path(name.partition("#")[0])) if each["suite"] == run["suite"]]

@@ -1,23 +1,17 @@
-"""A run as one page of HTML that needs nothing else: no script, no font, no request; pictures are SVG within."""
+"""Runs as one page of HTML that needs nothing else: no script, no font, no request; pictures are SVG within."""
 
 from __future__ import annotations
 
-import io
 import re
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-
-from benchmarks.harness.outcome import ANSWERED
 from benchmarks.reports.document import Run
 from benchmarks.reports.markdown import CLOCKS
+from benchmarks.reports.page_pictures import show_gaps, show_growth, show_times
 from benchmarks.reports.tables import (
     MISSING,
     TextTable,
-    index_figures,
     list_faults,
     list_group_tables,
     list_history,
@@ -28,8 +22,8 @@ from benchmarks.reports.tables import (
     summarise,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+Told = tuple[Run, Sequence[Run]]
+"""A run with the runs of its suite, which are its history."""
 
 STYLE = """
 :root { color-scheme: light; --ink: #1b1f24; --faint: #5b6570; --rule: #d8dee4; --best: #0b6e4f; --bad: #b42318 }
@@ -49,40 +43,68 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; fon
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem;
   margin-top: 1.25rem }
 .pair svg { width: 100%; height: auto } details { margin-top: 1rem } summary { cursor: pointer; font-weight: 600 }
-nav a { margin-right: 1rem; color: #0057b8 }
+nav a { margin-right: 1rem; color: #0057b8 } h2 a { color: inherit } section { margin-top: 3rem }
+nav.top { position: sticky; top: 0; z-index: 1; padding: .5rem 0; background: #fff;
+  border-bottom: 1px solid var(--rule) }
+section, details { scroll-margin-top: 3rem } .suite { font-size: 1.45rem; border-top: 3px solid; padding-top: .75rem }
 """
 LEAST_BEST = ("failures", "gap bps p50", "p95", "max", "p99", "wall ms p50", "cpu ms p50", "below it bps p95")
 """Columns whose smallest value is marked, by how they begin; and those of times."""
 
-SIZE = (7.2, 4.2)
 
-
-def write_html(run: Run, history: Sequence[Run] = ()) -> str:
-    """Return the page of a run; earlier runs of the same suite are its history."""
-    title = f"Routers compared: suite {run['suite']}"
-    groups = [group["name"] for group in run["groups"]]
-    links = "".join(f'<a href="#g{number}">{escape(name)}</a> ' for number, name in enumerate(groups))
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        f'<p class="faint">{escape(run["started"])} · commit {escape(run["facts"]["commit"] or MISSING)} · '
-        f"{len(list_solvers(run))} solvers · {sum(len(group['requests']) for group in run['groups'])} requests</p>",
-        f"<p>{_explain()}</p>",
-        _write_table(summarise(run)),
-        _write_pair([_draw_gaps(run, groups), _draw_times(run, groups)]),
-        *(_write_table(table, words=True) for table in (list_faults(run), list_unsupported(run)) if table.rows),
-        _write_growth(run),
-        f"<h2>Groups</h2><nav>{links}</nav>",
-        *(_write_group(run, number, group) for number, group in enumerate(groups)),
-        "<h2>Start and memory</h2>",
-        *(_write_table(table) for table in list_market_tables(run)),
-        "<h2>History</h2>" + _write_table(list_history(run, history)) if len(history) > 1 else "",
-        "<h2>What was asked, and where</h2>",
-        _write_table(list_sources(run), words=True),
-        _write_facts(run),
-    ]
+def write_html(told: Sequence[Told]) -> str:
+    """Return the page of one run, or of several: then their pictures side by side come first, and each has a part."""
+    suites = [run["suite"] for run, _ in told]
+    title = f"Routers compared: suite{'s' * (len(told) > 1)} {', '.join(suites)}"
+    parts = [f"<h1>{escape(title)}</h1>", f"<p>{_explain()}</p>"]
+    if len(told) > 1:
+        parts += [_link({f"s{number}": f"suite {suite}" for number, suite in enumerate(suites)}, "top")]
+        parts += [_write_overview(number, run) for number, (run, _) in enumerate(told)]
+    for number, (run, history) in enumerate(told):
+        parts += [f'<section id="s{number}"><h2 class="suite">Suite {escape(run["suite"])}</h2>', _describe(run)]
+        parts += [*_write_run(run, history, f"s{number}", has_overview=len(told) > 1), "</section>"]
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     body = "\n".join(parts)
     return f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
+
+
+def _write_overview(number: int, run: Run) -> str:
+    title = f'<h2><a href="#s{number}">Suite {escape(run["suite"])}</a></h2>'
+    return title + _describe(run) + _write_table(summarise(run)) + _write_pair(_show_whole(run))
+
+
+def _describe(run: Run) -> str:
+    asked = sum(len(group["requests"]) for group in run["groups"])
+    return (
+        f'<p class="faint">{escape(run["started"])} · commit {escape(run["facts"]["commit"] or MISSING)} · '
+        f"{len(list_solvers(run))} solvers · {asked:,} requests · load {escape(run['facts']['load'])}</p>"
+    )
+
+
+def _show_whole(run: Run) -> list[str]:
+    groups = [group["name"] for group in run["groups"]]
+    return [show_gaps(run, groups), show_times(run, groups), *show_growth(run)]
+
+
+def _write_run(run: Run, history: Sequence[Run], prefix: str, *, has_overview: bool) -> Iterator[str]:
+    """Yield the parts of one run; what an overview shows above is not shown again."""
+    if not has_overview:
+        yield _write_table(summarise(run)) + _write_pair(_show_whole(run))
+    yield from (_write_table(table, words=True) for table in (list_faults(run), list_unsupported(run)) if table.rows)
+    yield "<h2>Groups</h2>"
+    yield _link({f"{prefix}g{number}": group["name"] for number, group in enumerate(run["groups"])})
+    for number, group in enumerate(run["groups"]):
+        yield _write_group(run, f"{prefix}g{number}", group["name"], is_open=number == 0)
+    yield "<h2>Start and memory</h2>"
+    yield from (_write_table(table) for table in list_market_tables(run))
+    if len(history) > 1:
+        yield "<h2>History</h2>" + _write_table(list_history(run, history))
+    yield "<h2>What was asked, and where</h2>" + _write_table(list_sources(run), words=True) + _write_facts(run)
+
+
+def _link(places: dict[str, str], kind: str = "") -> str:
+    links = "".join(f'<a href="#{place}">{escape(name)}</a> ' for place, name in places.items())
+    return f'<nav class="{kind}">{links}</nav>'
 
 
 def _explain() -> str:
@@ -95,11 +117,11 @@ def _explain() -> str:
     )
 
 
-def _write_group(run: Run, number: int, group: str) -> str:
+def _write_group(run: Run, place: str, group: str, *, is_open: bool) -> str:
     tables = "".join(_write_table(table) for table in list_group_tables(run, group))
-    pictures = _write_pair([_draw_gaps(run, [group]), _draw_times(run, [group])])
-    opened = " open" if number == 0 else ""
-    return f'<details id="g{number}"{opened}><summary>{escape(group)}</summary>{tables}{pictures}</details>'
+    pictures = _write_pair([show_gaps(run, [group]), show_times(run, [group])])
+    opened = " open" if is_open else ""
+    return f'<details id="{place}"{opened}><summary>{escape(group)}</summary>{tables}{pictures}</details>'
 
 
 def _write_table(table: TextTable, *, words: bool = False) -> str:
@@ -145,78 +167,3 @@ def _write_facts(run: Run) -> str:
 
 def _write_pair(pictures: Sequence[str]) -> str:
     return f'<div class="pair">{"".join(f"<div>{picture}</div>" for picture in pictures)}</div>'
-
-
-def _list_values(run: Run, groups: Sequence[str], field: str) -> dict[str, list[float]]:
-    """Return what each solver's answers have in a field, in the order in which reports name the solvers."""
-    names = list_solvers(run)
-    found: dict[str, list[float]] = {name: [] for name in names.values()}
-    for row in run["answers"]:
-        if row["group"] in groups:
-            counted = [each for each in row["outcomes"] if each["status"] == ANSWERED]
-            found[names[row["solver"]]] += [each[field] for each in counted if field in each]
-    return found
-
-
-def _count(run: Run, groups: Sequence[str]) -> int:
-    return sum(len(group["requests"]) for group in run["groups"] if group["name"] in groups)
-
-
-def _draw_gaps(run: Run, groups: Sequence[str]) -> str:
-    from routing_engine.pictures.distributions import draw_gaps
-
-    return _draw(lambda: draw_gaps(_list_values(run, groups, "gap_bps"), _count(run, groups)))
-
-
-def _draw_times(run: Run, groups: Sequence[str]) -> str:
-    from routing_engine.pictures.distributions import draw_times
-
-    return _draw(lambda: draw_times(_list_values(run, groups, "wall_ms"), _count(run, groups)))
-
-
-def _write_growth(run: Run) -> str:
-    from routing_engine.pictures.distributions import draw_growth
-
-    grown = {market["name"]: market["markets"] for market in run["markets"] if market["grows"]}
-    if len(grown) < 2:
-        return ""
-    times: dict[str, list[tuple[int, float]]] = {}
-    memory: dict[str, list[tuple[int, float]]] = {}
-    values = index_figures(run)
-    for solver, name in list_solvers(run).items():
-        for market, pools in grown.items():
-            groups = [group["name"] for group in run["groups"] if group["market"] == market]
-            walls = sorted(_list_values(run, groups, "warm_wall_ms")[name])
-            if walls:
-                times.setdefault(name, []).append((pools, walls[len(walls) // 2]))
-            if (solver, market, "memory") in values:
-                memory.setdefault(name, []).append((pools, values[solver, market, "memory"][0]))
-    pictures = [
-        _draw(lambda: draw_growth(times, "median time of a warm call, ms")),
-        _draw(lambda: draw_growth(memory, "most memory, MiB")),
-    ]
-    return f"<h2>Growth</h2>{_write_pair(pictures)}"
-
-
-def _draw(draw: Callable[[], Axes]) -> str:
-    """Return a picture as SVG that can stand within a page, its ids its own."""
-    mpl.use("svg")
-    from matplotlib import pyplot as plt
-
-    from routing_engine.pictures.style import RC
-
-    with plt.rc_context({**RC, "figure.figsize": SIZE}):
-        figure = draw().figure
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-        plt.close(figure)  # type: ignore[arg-type]
-    text = buffer.getvalue()
-    return _name_apart(text[text.index("<svg") :])
-
-
-def _name_apart(svg: str) -> str:
-    """Prefix ids, so that several pictures can share a page; and leave out what points elsewhere."""
-    prefix = f"p{zlib.crc32(svg.encode()):x}-"
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
-    return re.sub(r'(xlink:href="|href="|url\()#', rf"\1#{prefix}", svg)

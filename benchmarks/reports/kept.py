@@ -80,14 +80,21 @@ def play(plan: Plan, arenas: Iterable[Arena], say: Say, cut: Path | None = None)
     if before:
         plan = replace(plan, started=datetime.fromisoformat(before["started"]))
     kept = cut or plan.kept
+    asked = _list_asked(before)
     for played in _play_rest(plan, arenas, before, say):
         rounds.append(played)
+        if played.arena.name in asked:  # the file has it, and others, which must not be lost if this is cut here
+            continue
         _keep(kept, {**_describe(plan, rounds), "cut": True})
         say(f"{played.arena.name}: kept in {kept}")
     run = _describe(plan, rounds)
     append_run(plan.runs, run)
     kept.unlink(missing_ok=True)
     return run
+
+
+def _list_asked(before: Run | None) -> set[str]:
+    return {each["name"] for each in before["markets"]} if before else set()
 
 
 def _describe(plan: Plan, rounds: Sequence[Round]) -> Run:
@@ -97,7 +104,7 @@ def _describe(plan: Plan, rounds: Sequence[Round]) -> Run:
 def _play_rest(plan: Plan, arenas: Iterable[Arena], before: Run | None, say: Say) -> Iterator[Round]:
     """Yield the rounds that are kept, then ask the others."""
     for arena in arenas:
-        if before and arena.name in {each["name"] for each in before["markets"]}:
+        if before and arena.name in _list_asked(before):
             yield restore_round(before, arena)
             say(f"{arena.name}: was asked before")
         else:

@@ -104,7 +104,7 @@ def measure_depth(
     for name in {"amount", "side"} & options.keys():
         raise InvalidRequest(name, "is not for the caller to choose: amounts are sold, and which is what is looked for")
     request = RouteRequest(token_in=token_in, token_out=token_out, amount=1, **{"certify": False, **options})
-    tried = _try_sizes(router, request, max(levels_bps))
+    tried = _try_sizes(router, request, levels_bps)
     best = max(route.price for _, route in tried)
     levels = []
     for level in sorted(levels_bps):
@@ -115,19 +115,20 @@ def measure_depth(
     return Depth(first.token_in, first.token_out, best, tuple(levels))
 
 
-def _try_sizes(router: Router, request: RouteRequest, level: float) -> list[tuple[int, Route]]:
-    """Return sizes and their routes, until the price is worse than a level, or nothing serves."""
+def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float]) -> list[tuple[int, Route]]:
+    """Return sizes and their routes, until the price is worse than all levels, or nothing serves."""
     request = resolve(request, router.snapshot, router.graph)
     token = request.token_in
     price = float(router.graph.prices[router.graph.index[token]])
     amount = max(1, int(FIRST_VALUE / price)) if price > 0 else 10**token.decimals
+    amount = _find_first_size(router, request, amount, min(levels_bps))
     tried: list[tuple[int, Route]] = []
     while amount <= UNLIMITED:
         result = router.find_routes(replace(request, amount=amount))
         if result.routes:
             tried.append((amount, result.best()))
             best = max(route.price for _, route in tried)
-            if tried[-1][1].price < best * (1 - level / BPS):
+            if tried[-1][1].price < best * (1 - max(levels_bps) / BPS):
                 break
         elif tried or result.status is Status.NO_ROUTE:
             break
@@ -135,6 +136,20 @@ def _try_sizes(router: Router, request: RouteRequest, level: float) -> list[tupl
     if not tried:
         result.best()
     return tried
+
+
+def _find_first_size(router: Router, request: RouteRequest, amount: int, level: float) -> int:
+    """Return a size small enough: a quarter of it has no price that is better by as much as a level.
+
+    What a token is worth is not always known, and a market may be smaller than anybody thinks.
+    """
+    price = 0.0
+    while amount > 1:
+        result = router.find_routes(replace(request, amount=amount))
+        if not result.routes or result.best().price * (1 - level / BPS) <= price:
+            break
+        price, amount = result.best().price, max(1, amount // GROWTH)
+    return amount
 
 
 def _refine(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -158,9 +158,10 @@ def make_requests(
 
 
 def _list_column(values: object) -> list[Any]:
+    """Return one value or many as a list: also an array, or a column of pandas or polars."""
     if isinstance(values, np.ndarray):
         return list(np.atleast_1d(values).ravel().tolist())
-    return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else [values]
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
 def _make_request(find_token: FindToken, number: int, row: tuple[Any, ...], options: dict[str, Any]) -> RouteRequest:

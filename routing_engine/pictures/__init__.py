@@ -1,7 +1,7 @@
 """Pictures of routes, markets and measurements, by matplotlib; each function returns its axes.
 
-May import `amounts`, `analysis`, `backtest`, `batch`, `fixed_point`, `model`, `result`, `route` and `snapshot`. Begin
-with `style.py`.
+May import `amounts`, `analysis`, `backtest`, `batch`, `errors`, `fixed_point`, `model`, `result`, `route` and
+`snapshot`. Begin with `style.py`.
 """
 
 from importlib.util import find_spec

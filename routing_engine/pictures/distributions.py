@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.ticker import LogLocator
+
 from routing_engine.pictures.style import COLOURS, INK, LINES, MARKERS, show_plainly, use_style
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ MARKS = 7
 
 ROOM = 1.5
 """Above and below the points of growth, of which the dotted line may leave the picture."""
+
+DECADES = 30
+"""Within less than this, powers of ten alone are too few numbers on an axis."""
 
 BESIDE: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
 """Where the legend is: lines go everywhere within the axes."""
@@ -81,6 +86,9 @@ def draw_growth(points: Mapping[str, Sequence[tuple[int, float]]], unit: str, ax
             values = [value for _, value in every]
             ax.set_ylim(min(values) / ROOM, max(values) * ROOM)
         show_plainly(ax)
+        if every and max(values) < DECADES * min(values):
+            ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+            ax.yaxis.set_minor_formatter(ax.yaxis.get_major_formatter())
         ax.set_title(f"Growth, {unit}")
         if points:
             ax.legend(**BESIDE)

@@ -159,6 +159,15 @@ def run_bench(site: Path, beside: Path, *arguments: str) -> subprocess.Completed
     )  # fmt: skip
 
 
+def write_solver(path: Path, finds: str) -> None:
+    """Write a solver of somebody's own, from a peer of the wheel."""
+    path.write_text(
+        "from routing_engine_benchmarks.peers.rustworkx_paths import RustworkxPaths\n"
+        "class Mine(RustworkxPaths):\n"
+        f"    def solve(self, request, gas_values):\n        {finds}\n"
+    )
+
+
 def test_its_benchmark_runs_without_the_tree(site: Path, tmp_path: Path) -> None:
     beside = tmp_path / "site"
     link_installed(beside, ())
@@ -174,6 +183,16 @@ def test_its_benchmark_runs_without_the_tree(site: Path, tmp_path: Path) -> None
     done = run_bench(site, beside, "run", "--suite", str(folder), "--solver", "rustworkx", "--runs", "runs.jsonl")
     assert done.returncode == 0, done.stderr
     assert "| rustworkx | 100 % |" in done.stdout
+    for name, finds in (("good", "return super().solve(request, gas_values)"), ("worse", "return None")):
+        write_solver(tmp_path / "mine.py", finds)
+        mine = ("--suite", str(folder), "--solver", "mine:Mine", "--runs", f"{name}.jsonl")
+        asked = run_bench(site, beside, "run", *mine)
+        assert asked.returncode == 0, asked.stderr
+    compared = run_bench(site, beside, "compare", "good.jsonl", "worse.jsonl", "--fail-over", "5%", "--only", "quality")
+    assert compared.returncode == 1, compared.stdout
+    assert "mine:Mine" in compared.stderr
+    back = run_bench(site, beside, "compare", "worse.jsonl", "good.jsonl", "--fail-over", "5%", "--only", "quality")
+    assert back.returncode == 0, back.stdout
     reported = run_bench(site, beside, "report", "runs.jsonl", "--html", "report.html")
     assert reported.returncode == 0, reported.stderr
     assert "<svg" in (tmp_path / "report.html").read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self, SupportsIndex
 
 from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, Swapped, Tick, least_input, swap
 from routing_engine.amm.concentrated.swap_math import swap_fee
@@ -26,7 +26,7 @@ from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.common.ticks import sum_active
 from routing_engine.markets.concentrated.curve import build_pieces, spot_price
-from routing_engine.markets.concentrated.positions import Position, Price, describe_state, find_spacing
+from routing_engine.markets.concentrated.positions import Position, Price, describe_state, find_spacing, read_integer
 from routing_engine.model import Fee, Hop, Token
 
 
@@ -106,8 +106,8 @@ class ConcentratedPool(PairMarket):
         tokens: tuple[Token, Token],
         price: Price,
         positions: Iterable[Position],
-        fee_pips: int = 3_000,
-        tick_spacing: int | None = None,
+        fee_pips: SupportsIndex = 3_000,
+        tick_spacing: SupportsIndex | None = None,
         protocol: str = "uniswap_v3",
     ) -> Self:
         """Make a pool by hand, as people speak of one: a price, and liquidity around it.
@@ -129,8 +129,10 @@ class ConcentratedPool(PairMarket):
         InvalidMarket
             Naming the field.
         """
-        state = describe_state(tokens, price, positions, find_spacing(fee_pips, tick_spacing))
-        pool = cls(id=id, protocol=protocol, fee_pips=fee_pips, **state)
+        fee = read_integer("fee_pips", fee_pips)
+        spacing = None if tick_spacing is None else read_integer("tick_spacing", tick_spacing)
+        state = describe_state(tokens, price, positions, find_spacing(fee, spacing))
+        pool = cls(id=id, protocol=protocol, fee_pips=fee, **state)
         pool.validate()
         return pool
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, isqrt
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from routing_engine.amm.concentrated.tick_math import (
     MAX_SQRT_RATIO,
@@ -128,7 +129,10 @@ class PriceScale:
 
     def find_range(self, place: str, position: Position, sqrt_price_x96: int) -> tuple[int, int, int]:
         """Return the ticks that hold a position's prices, and its value in smallest units of token 1."""
-        low, high, value = position
+        try:
+            low, high, value = position
+        except (TypeError, ValueError) as error:
+            raise InvalidMarket(place, f"must be (price, price, value), not {position!r}") from error
         amount = _read_number(f"{place}.2", value)
         require(amount > 0, f"{place}.2", f"is worth {value!r}; give what it holds, in whole {self._quote}")
         edge = MAX_TICK // self._spacing * self._spacing
@@ -150,6 +154,19 @@ class PriceScale:
 def _rank(token: Token) -> int:
     """Place of a token in the contract's order, in which a chain's own coin has the address 0."""
     return 0 if token.is_native else int(token.address, 16)
+
+
+def read_integer(field: str, number: SupportsIndex) -> int:
+    """Return an integer, of numpy or not, as a plain int.
+
+    Raises
+    ------
+    InvalidMarket
+        Naming the field, if it is something else.
+    """
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex):
+        raise InvalidMarket(field, f"must be an int, not {number!r}")
+    return index(number)
 
 
 def _read_number(field: str, number: Price) -> Fraction:

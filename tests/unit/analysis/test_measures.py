@@ -31,6 +31,21 @@ LARGE, SMALL = pool("1:large", "uniswap_v2", 3000), pool("1:small", "sushiswap_v
 REQUEST = RouteRequest(token_in=ONE, token_out=TWO, amount=100 * UNIT)
 
 
+def test_depth_begins_small_enough_in_a_market_of_a_few_units() -> None:
+    """Without a reference price, the first size is a guess, which here is far more than there is."""
+    whole = Token(chain_id=999_999, address="0x" + "a1" * 20, symbol="WHOLE", decimals=0)
+    fine = Token(chain_id=999_999, address="0x" + "b2" * 20, symbol="FINE", decimals=24)
+    tiny = ConstantProductPool(
+        id="tiny", protocol="mine", token0=whole, token1=fine, reserve0=1_000, reserve1=10**27, fee_pips=0
+    )
+    depth = measure_depth(Router(Snapshot([tiny])), whole, fine, levels_bps=[25, 500])
+    assert depth.best_price == pytest.approx(1 / 1.001)
+    sizes = {level: route.amount_in for level, route in depth.levels}
+    exact = {level: (1 / 1.001) * (1 - level / 1e4) for level in sizes}
+    for level, size in sizes.items():
+        assert 1_000 / (1_000 + size) >= exact[level] > 1_000 / (1_001 + size)
+
+
 def test_a_protocol_adds_what_is_lost_without_it() -> None:
     """Two pools of one price are one of both depths, so all answers are known in closed form."""
     found = measure_contributions(Router(Snapshot([LARGE, SMALL])), REQUEST)

@@ -7,14 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema_rs
 import pytest
 
+from benchmarks.harness.suite import Arena
 from benchmarks.reports.document import Run, read_run
 from benchmarks.reports.figures import Kind
-from tests.support.bench_solvers import HERE, KILL, OURS, make_arena, make_market
+from benchmarks.reports.kept import Plan, play
+from benchmarks.suites.folder import list_arenas
+from tests.support.bench_solvers import HERE, KILL, LIMITS, OURS, STARTED, make_arena, make_market
 
 ROOT = Path(__file__).parents[3]
 KILLER, REFUSING = f"{HERE}:Killer", f"{HERE}:refuse"
@@ -70,6 +74,23 @@ def test_what_was_asked_is_kept(suite: Path, cut: Path) -> None:
     told = run_bench(suite, "report", cut)
     assert told.returncode == 0, told.stderr
     assert "the markets asked before it was cut" in told.stdout
+
+
+def test_one_that_is_cut_again_while_it_reads_what_was_asked_loses_nothing(suite: Path, tmp_path: Path) -> None:
+    arenas = list(list_arenas(suite, ()))
+    plan = Plan(suite="mine", solvers=(REFUSING,), limits=LIMITS, runs=tmp_path / "runs.jsonl", started=STARTED)
+
+    def stop_after(count: int) -> Iterator[Arena]:
+        yield from arenas[:count]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(plan, stop_after(2), print)
+    (kept,) = tmp_path.glob("*.cut")
+    before = kept.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        play(plan, stop_after(1), print, kept)
+    assert kept.read_bytes() == before
 
 
 @pytest.mark.parametrize(

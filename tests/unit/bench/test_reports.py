@@ -153,7 +153,7 @@ def test_the_page_needs_nothing_else(runs: tuple[Run, Run]) -> None:
     hostile = copy.deepcopy(runs[0])
     hostile["solvers"][0]["name"] = "<script>alert(1)</script>"
     page = Links()
-    text = write_html(hostile, runs)
+    text = write_html([(hostile, runs)])
     page.feed(text)
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
     assert page.tags.count("svg") == 2 + 2 + 2 * len(hostile["groups"])
@@ -161,6 +161,30 @@ def test_the_page_needs_nothing_else(runs: tuple[Run, Run]) -> None:
     assert {link[1:] for link in page.links} <= set(page.ids)
     assert "@import" not in text
     assert not re.search(r"url\((?!#)", text)
+
+
+def test_one_page_has_all_suites(runs: tuple[Run, Run], tmp_path: Path) -> None:
+    names = []
+    for run, suite in zip(runs, ("quick", "full"), strict=True):
+        append_run(tmp_path / suite, {**run, "suite": suite})
+        names.append(tmp_path / suite)
+    done = run_bench("report", *names, "--html", tmp_path / "all.html")
+    assert done.exit_code == 0, done.output
+    page = Links()
+    text = (tmp_path / "all.html").read_text(encoding="utf-8")
+    page.feed(text)
+    assert page.tags.count("section") == 2
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    groups = sum(len(run["groups"]) for run in runs)
+    assert page.tags.count("svg") == 2 * (2 + 2) + 2 * groups
+    before_parts = text[: text.index("<section")]
+    assert before_parts.count("<svg") == 2 * (2 + 2), "side by side, before the parts"
+    assert all(f"Suite {suite}" in before_parts for suite in ("quick", "full"))
+    refused = run_bench("report", *names, "--json", tmp_path / "run.json")
+    assert refused.exit_code == 2
+    assert "takes one run" in refused.output
+    assert run_bench("report", *names, "--summary").output.count("| routing_engine |") == 2
 
 
 def test_reports_are_written(runs: tuple[Run, Run], tmp_path: Path) -> None:

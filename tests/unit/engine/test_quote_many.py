@@ -10,6 +10,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from routing_engine import InvalidRequest, Router, RouteRequest, Snapshot, Status
@@ -83,6 +85,13 @@ def test_one_value_stands_for_a_column_and_small_amounts_fit_into_64_bits(router
     alone = router.quote_many([token("A")], 1, UNIT)
     assert alone.amount_out.tolist() == [router.quote_many(token("A"), token("B"), UNIT).amount_out[0]]
     assert router.quote_many([], [], []).results == ()
+
+
+def test_columns_of_frames_are_columns(router: Router) -> None:
+    frame = pd.DataFrame({"sold": ["A@1", "C@1"], "bought": ["C@1", "A@1"], "amount": [UNIT, 2 * UNIT]})
+    expected = router.quote_many(["A@1", "C@1"], ["C@1", "A@1"], [UNIT, 2 * UNIT]).amount_out.tolist()
+    for table in (frame, pl.from_pandas(frame)):
+        assert router.quote_many(table["sold"], table["bought"], table["amount"]).amount_out.tolist() == expected
 
 
 def test_time_is_measured_by_the_routers_clock() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from math import inf
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,6 +65,17 @@ def test_positions_may_lie_beside_the_price_and_have_no_end() -> None:
     beside.validate()
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    by_hand = make(LOW, HIGH, 100, [(50, 200, 5)], fee_pips=500, tick_spacing=10)
+    whole = np.int64
+    given = make(
+        LOW, HIGH, np.float64(100), [(whole(50), whole(200), whole(5))], fee_pips=whole(500), tick_spacing=whole(10)
+    )  # type: ignore[arg-type, list-item]
+    assert given == by_hand
+    assert type(given.fee_pips) is int
+    assert LOW.units(whole(5)) == LOW.units(5)
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -73,6 +85,10 @@ def test_positions_may_lie_beside_the_price_and_have_no_end() -> None:
         ({"positions": [(200, 100, 5)]}, "positions.0"),
         ({"positions": [(1, 200, 5), ("x", 200, 5)]}, "positions.1.0"),
         ({"positions": [(1, 200, 0)]}, "positions.0.2"),
+        ({"positions": [(1, 200)]}, "positions.0"),
+        ({"positions": "much"}, "positions.0"),
+        ({"fee_pips": 500.0}, "fee_pips"),
+        ({"tick_spacing": True}, "tick_spacing"),
         ({"fee_pips": 123}, "tick_spacing"),
         ({"tick_spacing": 0}, "tick_spacing"),
     ],

@@ -15,13 +15,13 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.patches import PathPatch
 
-from routing_engine import Route, Router, RouteRequest, Snapshot
+from routing_engine import InvalidRequest, Route, Router, RouteRequest, Snapshot
 from routing_engine.analysis.decay import measure_decay
 from routing_engine.analysis.depth import measure_depth
 from routing_engine.pictures.curves import draw_costs, draw_decay, draw_depth, draw_pareto
 from routing_engine.pictures.distributions import draw_gaps, draw_growth, draw_times
 from routing_engine.pictures.flow import LEAST, draw_route
-from routing_engine.pictures.networks import draw_snapshot
+from routing_engine.pictures.networks import NEAREST, draw_snapshot
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,34 @@ def list_edges(band: PathPatch) -> list[tuple[float, float, float]]:
     points = [(float(x), float(y)) for x, y in np.asarray(band.get_path().vertices)]
     count = len(points) // 2
     return [(*points[place], points[2 * count - 1 - place][1]) for place in range(0, count, 3)]
+
+
+def test_tokens_of_a_network_are_apart_and_chains_have_places_of_their_own(router: Router) -> None:
+    ax = draw_snapshot(router.snapshot)
+    chains = [np.asarray(marks.get_offsets()) for marks in ax.collections]
+    assert len(chains) == 5
+    for places in chains:
+        others = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1)) + 9 * np.eye(len(places))
+        assert others.min() > 0.5 * NEAREST
+    centres = np.array([places.mean(axis=0) for places in chains])
+    between = np.hypot(*(centres[:, None] - centres[None]).transpose(2, 0, 1)) + 9 * np.eye(5)
+    assert between.min() > 1
+
+
+def test_what_is_not_there_is_no_warning_and_no_riddle() -> None:
+    draw_snapshot(Snapshot([]))
+    with pytest.raises(InvalidRequest, match="quotes: are none"):
+        draw_costs({})
+
+
+def test_labels_of_time_against_money_do_not_lie_on_each_other(router: Router) -> None:
+    request = RouteRequest(token_in="WETH@1", token_out="USDC@8453", amount=20 * 10**18)
+    ax = draw_pareto(router.find_pareto_set(request))
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) > 4
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert all(box.x1 <= ax.figure.bbox.x1 for box in boxes)
 
 
 def test_bands_do_not_cover_each_other_at_any_column(route: Route) -> None:
