@@ -69,7 +69,12 @@ _DECLARED = (
         otherwise="none is believed",
     ),
     Setting("WEB_THREADS", Group.PLACE, "Threads of each HTTP process", "16"),
-    Setting("WEB_WORKERS", Group.PLACE, "HTTP processes that share the port", "1"),
+    Setting(
+        "WEB_WORKERS",
+        Group.PLACE,
+        "HTTP processes that share the port, the limits and, in memory, what was loaded before they part",
+        otherwise="one for each processor, 4 at most; one alone where it reads live rates without `REDIS_URL`",
+    ),
     Setting(
         "DATA_DIR",
         Group.DATA,
@@ -94,7 +99,7 @@ _DECLARED = (
         "REDIS_URL",
         Group.DATA,
         "`redis://…`, where processes share rate limits and live rates",
-        otherwise="each process counts and reads for itself",
+        otherwise="processes of one machine count in `DATA_DIR`, and each reads live rates by itself",
         is_secret=True,
     ),
     Setting(
