@@ -55,10 +55,7 @@ _DECLARED = (
     Setting("HOST", Group.PLACE, "Address to listen on. A proxy on the same machine reaches the default", "127.0.0.1"),
     Setting("PORT", Group.PLACE, "Port to listen on, 1 to 65535", "8000"),
     Setting(
-        "BASE_URL",
-        Group.PLACE,
-        "Public address of the service: payment URLs begin with it",
-        otherwise="`http://127.0.0.1:$PORT`",
+        "BASE_URL", Group.PLACE, "Public address: payment URLs begin with it", otherwise="`http://127.0.0.1:$PORT`"
     ),
     Setting(
         "FORWARDED_ALLOW_IPS",
@@ -72,7 +69,7 @@ _DECLARED = (
     Setting(
         "WEB_WORKERS",
         Group.PLACE,
-        "HTTP processes that share the port, the limits and, in memory, what was loaded before they part",
+        "HTTP processes that share the port and the limits",
         otherwise="one for each processor, 4 at most; one alone where it reads live rates without `REDIS_URL`",
     ),
     Setting(

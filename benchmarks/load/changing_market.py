@@ -54,8 +54,6 @@ def list_quotes(pools: int) -> Ask:
 def measure_router(pools: int, seconds: float, changes: int) -> float:
     """Return how many of the same routes one process finds in a second of its processor time, on a market as changed.
 
-    Searching takes longer on it than on the market that it began as: prices that drift apart leave more to weigh.
-
     Parameters
     ----------
     changes : int
