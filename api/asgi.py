@@ -18,7 +18,6 @@ from api.bridge import WsgiBridge
 from api.config import Config, ConfigError
 from api.context import get_resources_of
 from api.errors import DATABASE_DOWN
-from api.logs import configure_logging
 from api.order_stream import OrderStream
 from api.services.market.market import NoMarket
 from api.services.orders.order_versions import read_versions
@@ -50,38 +49,60 @@ def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     return asgi
 
 
-def build_from_environment() -> AsgiApp:
-    """Build the application in a server process, from its environment.
+class Application:
+    """The application of a server process, made ready before its process is forked.
 
-    Raises
-    ------
-    ConfigError
-        If the operator's market file is missing or damaged.
+    Parameters
+    ----------
+    config : Config
+        Its settings.
     """
-    config = Config.from_env()
-    configure_logging(config.log_level)
-    load_assets()
-    flask_app = create_app(config)
-    _load_market(get_resources_of(flask_app))
-    return compose(flask_app, threads=config.web_threads)
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        load_assets()
+        self._flask = create_app(config)
+
+    def load(self, *, all_of_it: bool) -> None:
+        """Load what the processes that are forked later share; start no thread and open no connection.
+
+        Parameters
+        ----------
+        all_of_it : bool
+            Whether to load the built-in market too, unless its kernels have to be compiled first.
+
+        Raises
+        ------
+        ConfigError
+            If the operator's market file is missing or damaged.
+        """
+        market = get_resources_of(self._flask).market
+        try:
+            if self.config.market_file is not None:
+                market.load()
+            elif all_of_it and not self.config.market.adapters:
+                from routing_engine.jit.ahead import is_all_compiled  # brings the compiler
+
+                if is_all_compiled():
+                    market.load()
+        except NoMarket as error:
+            raise ConfigError(f"MARKET_FILE: {error.reason}") from error
+
+    def begin(self) -> None:
+        """Follow a market that changes; build another one while the first requests come in."""
+        market = get_resources_of(self._flask).market
+        if self.config.market.adapters:
+            market.follow()
+        else:
+            threading.Thread(target=market.load, name="market", daemon=True).start()
+
+    def compose(self) -> AsgiApp:
+        """Return what answers."""
+        return compose(self._flask, threads=self.config.web_threads)
 
 
 def _asks_for_news(scope: Scope) -> bool:
     return scope.get("method") == "GET" and order_stream.PATH.fullmatch(scope["path"]) is not None
-
-
-def _load_market(resources: Resources) -> None:
-    """Read the operator's file now, for it may be wrong; build the rest while the first requests come in."""
-    if resources.config.market.adapters:
-        resources.market.follow()
-        return
-    if resources.config.market_file is None:
-        threading.Thread(target=resources.market.load, name="market", daemon=True).start()
-        return
-    try:
-        resources.market.load()
-    except NoMarket as error:
-        raise ConfigError(f"MARKET_FILE: {error.reason}") from error
 
 
 def _key_lookup(resources: Resources) -> Callable[[str], bool]:

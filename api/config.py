@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from api.settings import SETTINGS
 
 DOLLARS_A_MINUTE = 0.25
 """Fifteen dollars an hour: nobody waits for half an hour to save a dollar, but to save ten."""
+MOST_WORKERS = 4
+"""HTTP processes that there are without a word from the operator."""
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -115,7 +118,9 @@ class Config:
             chains_file=settings.read_path("CHAINS_FILE"),
             test_rpc_urls=_read_endpoints("TEST_RPC_URLS", settings.read("TEST_RPC_URLS")),
             web_threads=settings.read_integer("WEB_THREADS"),
-            web_workers=settings.read_integer("WEB_WORKERS"),
+            web_workers=_read_web_workers(
+                settings, shares_rates=bool(settings.read("REDIS_URL") or not market.adapters)
+            ),
             rate_limit_key=settings.read_integer("RATE_LIMIT_KEY"),
             rate_limit_routing=settings.read_integer("RATE_LIMIT_ROUTING"),
             rate_limit_keyless=settings.read_integer("RATE_LIMIT_KEYLESS"),
@@ -143,7 +148,7 @@ class _SettingsReader:
 
     def read_integer(self, name: str, *, least: int = 1, most: int | None = 1_000_000) -> int:
         """Return an integer within its bounds."""
-        return self._env.int(name, int(self._find_default(name)), validate=validate.Range(min=least, max=most))
+        return self._env.int(name, int(self._find_default(name) or 0), validate=validate.Range(min=least, max=most))
 
     def read_number(self, name: str, *, most: float) -> float:
         """Return a number from 0."""
@@ -160,6 +165,19 @@ class _SettingsReader:
 
     def _find_default(self, name: str) -> str:
         return self._defaults.get(name, SETTINGS[name].default)
+
+
+def _read_web_workers(settings: _SettingsReader, *, shares_rates: bool) -> int:
+    """Return how many HTTP processes there are; by default one where each would read all sources of rates by itself."""
+    if settings.read("WEB_WORKERS"):
+        return settings.read_integer("WEB_WORKERS")
+    return min(MOST_WORKERS, count_processors()) if shares_rates else 1
+
+
+def count_processors() -> int:
+    """Count the processors that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)  # not every system has it
+    return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 def _name_driver(url: str) -> str:

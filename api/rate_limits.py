@@ -60,12 +60,13 @@ class Counted:
 class RateLimits:
     """Limits of one application.
 
-    Counted in Redis where `Config.redis_url` names one, and in this process while Redis is down or without it.
+    Counted in Redis where `Config.redis_url` names one, and by the processes of this machine while Redis is down or
+    without it.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._counts = RequestCounts(config.redis_url)
+        self._counts = RequestCounts(config.redis_url, config.data_dir)
         self._rules: dict[str, list[Rule]] = defaultdict(list)
         self._pages: set[str] = set()
         self._keyless = RateLimitItemPerMinute(config.rate_limit_keyless)

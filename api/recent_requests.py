@@ -1,58 +1,48 @@
-"""When requests came within the last minute, in this process's memory."""
+"""When requests came within the last minute, for all processes of this machine, as the library of limits asks it."""
 
 from __future__ import annotations
 
-import threading
+import os
 import time
-from collections import deque
+from pathlib import Path
 from typing import Any
 
 from limits.storage import MovingWindowSupport, Storage
 
+from api.count_table import WINDOW_S, CountTable
+
 SCHEME = "recent"
-SWEEP_AFTER = 10_000
-"""Requests after which callers are forgotten that have not come again."""
 
 
 class RecentRequests(Storage, MovingWindowSupport):
-    """Counts as the library's own memory does, exactly, at a cost that does not grow with the requests counted.
+    """Counts exactly, by whole seconds: a request counts for a minute and the rest of the second in which it came.
 
-    The library's starts a thread each hundredth of a second, which goes through everything that is counted; a limit of
-    a million a minute made that a quarter of a request.
+    The library's own memory is for one process. It starts a thread each hundredth of a second, which goes through
+    everything that is counted; a limit of a million a minute made that a quarter of a request.
     """
 
     STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - the library's type
 
-    def __init__(self, uri: str | None = None, wrap_exceptions: bool = False, **options: Any) -> None:
-        super().__init__(uri, wrap_exceptions=wrap_exceptions, **options)
-        self._lock = threading.Lock()
-        self._moments: dict[str, deque[float]] = {}
-        self._ends: dict[str, float] = {}
-        self._until_sweep = SWEEP_AFTER
+    def __init__(self, folder: Path, **options: Any) -> None:
+        super().__init__(None, wrap_exceptions=False, **options)
+        self._folder = folder
+        self._opened: tuple[int, CountTable] | None = None
 
     @property
     def base_exceptions(self) -> type[Exception]:
         """What can fail here."""
-        return ValueError
+        return OSError
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Count `amount` requests, unless there would be more than `limit` within `expiry` seconds."""
-        now = time.time()
-        with self._lock:
-            self._sweep(now)
-            moments = self._forget_old(key, now - expiry)
-            if len(moments) + amount > limit:
-                return False
-            moments.extend([now] * amount)
-            self._moments[key], self._ends[key] = moments, now + expiry
-            return True
+        _require_minute(expiry)
+        return self._table.take(key, limit, amount)
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """Return when the oldest request that still counts came, and how many count."""
-        now = time.time()
-        with self._lock:
-            moments = self._forget_old(key, now - expiry)
-            return (moments[0] if moments else now), len(moments)
+        _require_minute(expiry)
+        left_s, count = self._table.read(key)
+        return time.time() + left_s - (expiry if count else 0), count
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Refuse: only the moving window is counted here."""
@@ -60,42 +50,32 @@ class RecentRequests(Storage, MovingWindowSupport):
 
     def get(self, key: str) -> int:
         """Return how many requests are counted."""
-        return len(self._moments.get(key, ()))
+        return self._table.read(key)[1]
 
     def get_expiry(self, key: str) -> float:
-        """Return when the newest request counts no more."""
-        return self._ends.get(key, time.time())
+        """Return when the oldest request counts no more."""
+        return time.time() + self._table.read(key)[0]
 
     def check(self) -> bool:
         """Whether it can count: always."""
         return True
 
-    def reset(self) -> int:
-        """Forget everything; return how many callers there were."""
-        with self._lock:
-            count = len(self._moments)
-            self._moments.clear()
-            self._ends.clear()
-            return count
+    def reset(self) -> int | None:
+        """Refuse: what others count is not to be forgotten."""
+        raise NotImplementedError
 
     def clear(self, key: str) -> None:
-        """Forget a caller."""
-        with self._lock:
-            self._moments.pop(key, None)
-            self._ends.pop(key, None)
+        """Refuse: as `reset`."""
+        raise NotImplementedError
 
-    def _forget_old(self, key: str, since: float) -> deque[float]:
-        moments = self._moments.get(key)
-        if moments is None:
-            return deque()
-        while moments and moments[0] < since:
-            moments.popleft()
-        return moments
+    @property
+    def _table(self) -> CountTable:
+        """The table as this process opened it: a lock that was opened before a fork would be parent's and child's."""
+        if self._opened is None or self._opened[0] != os.getpid():
+            self._opened = os.getpid(), CountTable(self._folder)
+        return self._opened[1]
 
-    def _sweep(self, now: float) -> None:
-        self._until_sweep -= 1
-        if self._until_sweep > 0:
-            return
-        self._until_sweep = SWEEP_AFTER
-        for key in [key for key, end in self._ends.items() if end < now]:
-            del self._moments[key], self._ends[key]
+
+def _require_minute(expiry: int) -> None:
+    if expiry != WINDOW_S:
+        raise ValueError(f"requests are counted by the minute, not for {expiry} s")

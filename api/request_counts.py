@@ -1,8 +1,9 @@
-"""Counts requests in Redis, and in this process's memory while Redis is away or where there is none."""
+"""Counts requests in Redis, and for this machine's processes while Redis is away or where there is none."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -28,11 +29,13 @@ class RequestCounts:
     Parameters
     ----------
     redis_url : str or None
-        Where all processes count together; this one counts by itself without it.
+        Where the processes of all machines count together.
+    folder : Path
+        Where those of this machine do without it.
     """
 
-    def __init__(self, redis_url: str | None) -> None:
-        self._own = MovingWindowRateLimiter(RecentRequests())
+    def __init__(self, redis_url: str | None, folder: Path) -> None:
+        self._own = MovingWindowRateLimiter(RecentRequests(folder))
         self._shared: MovingWindowRateLimiter | None = None
         if redis_url is not None:
             self._shared = MovingWindowRateLimiter(_connect(redis_url))

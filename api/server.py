@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import socket
+from functools import partial
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from api import order_stream
+from api.asgi import Application
 from api.config import Config
 from api.domain.errors import ServiceUnavailable
 from api.logs import configure_logging
+from api.siblings import Siblings
 
 MESSAGE_BYTES = 64 * 1024
 """Of a websocket. The stream answers more than its 4 kB with an error; beyond this the connection is closed."""
@@ -19,6 +22,10 @@ HEAD_BYTES = 64 * 1024
 """Of a request: its address and headers."""
 PING_S = 15
 GRACE_S = 10
+SLACK_S = 5
+"""How much longer than its requests a process may take to end before it is killed."""
+BACKLOG = 2_048
+"""Connections that wait to be taken."""
 
 
 class EndingProtocol(HttpToolsProtocol):
@@ -56,23 +63,41 @@ class EndingProtocol(HttpToolsProtocol):
             self.transport.close()
 
 
-def serve(config: Config) -> None:
+def serve(config: Config) -> bool:
     """Serve until SIGTERM or SIGINT; requests being answered then are finished.
+
+    Returns
+    -------
+    bool
+        False if a process that was to answer failed.
 
     Raises
     ------
+    ConfigError
+        If the operator's market file is missing or damaged.
     ServiceUnavailable
         If the port is taken.
     """
     require_free_port(config)
     configure_logging(config.log_level)
-    uvicorn.run(
-        "api.asgi:build_from_environment",
-        factory=True,
-        http=f"{__name__}:{EndingProtocol.__name__}",
-        host=config.host,
-        port=config.port,
-        workers=config.web_workers,
+    application = Application(config)
+    application.load(all_of_it=config.web_workers > 1)
+    listener = _listen(config)
+    if config.web_workers == 1:
+        answer_requests(application, listener)
+        return True
+    work = partial(answer_requests, application, listener)
+    return Siblings(work, count=config.web_workers, patience_s=GRACE_S + SLACK_S).run(listener.close)
+
+
+def answer_requests(application: Application, listener: socket.socket) -> None:
+    """Answer what comes to `listener` until SIGTERM or SIGINT."""
+    config = application.config
+    application.begin()
+    settings = uvicorn.Config(
+        application.compose(),
+        http=EndingProtocol,
+        lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
@@ -83,6 +108,16 @@ def serve(config: Config) -> None:
         ws_max_size=MESSAGE_BYTES,
         ws_ping_interval=PING_S,
     )
+    uvicorn.Server(settings).run(sockets=[listener])
+
+
+def _listen(config: Config) -> socket.socket:
+    """Open the port. All processes listen to it: while one ends or stands still, the others take what comes."""
+    listener = socket.socket(_choose_family(config))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((config.host, config.port))
+    listener.listen(BACKLOG)
+    return listener
 
 
 def require_free_port(config: Config) -> None:
@@ -93,7 +128,7 @@ def require_free_port(config: Config) -> None:
     ServiceUnavailable
         With the remedy.
     """
-    with socket.socket(socket.AF_INET6 if ":" in config.host else socket.AF_INET) as probe:
+    with socket.socket(_choose_family(config)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((config.host, config.port))
@@ -102,3 +137,7 @@ def require_free_port(config: Config) -> None:
             raise ServiceUnavailable(
                 f"Port {config.port} of {config.host} can't be used ({error.strerror}); {remedy}"
             ) from error
+
+
+def _choose_family(config: Config) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in config.host else socket.AF_INET

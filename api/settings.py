@@ -55,10 +55,7 @@ _DECLARED = (
     Setting("HOST", Group.PLACE, "Address to listen on. A proxy on the same machine reaches the default", "127.0.0.1"),
     Setting("PORT", Group.PLACE, "Port to listen on, 1 to 65535", "8000"),
     Setting(
-        "BASE_URL",
-        Group.PLACE,
-        "Public address of the service: payment URLs begin with it",
-        otherwise="`http://127.0.0.1:$PORT`",
+        "BASE_URL", Group.PLACE, "Public address: payment URLs begin with it", otherwise="`http://127.0.0.1:$PORT`"
     ),
     Setting(
         "FORWARDED_ALLOW_IPS",
@@ -69,7 +66,12 @@ _DECLARED = (
         otherwise="none is believed",
     ),
     Setting("WEB_THREADS", Group.PLACE, "Threads of each HTTP process", "16"),
-    Setting("WEB_WORKERS", Group.PLACE, "HTTP processes that share the port", "1"),
+    Setting(
+        "WEB_WORKERS",
+        Group.PLACE,
+        "HTTP processes that share the port and the limits",
+        otherwise="one for each processor, 4 at most; one alone where it reads live rates without `REDIS_URL`",
+    ),
     Setting(
         "DATA_DIR",
         Group.DATA,
@@ -94,7 +96,7 @@ _DECLARED = (
         "REDIS_URL",
         Group.DATA,
         "`redis://…`, where processes share rate limits and live rates",
-        otherwise="each process counts and reads for itself",
+        otherwise="processes of one machine count in `DATA_DIR`, and each reads live rates by itself",
         is_secret=True,
     ),
     Setting(

@@ -1,7 +1,7 @@
 """The command line ``checkout``: for operators beside the database, for integrators over HTTP.
 
-May import `config`, `context`, `domain`, `logs`, `secrets`, `server`, `services`, `settings`, `start_checks`,
-`storage`, `up` and `worker`. Begin with `commands.py`.
+May import `config`, `context`, `domain`, `logs`, `secrets`, `server`, `services`, `settings`, `shared_metrics`,
+`start_checks`, `storage`, `up` and `worker`. Begin with `commands.py`.
 """
 
 from __future__ import annotations

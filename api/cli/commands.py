@@ -153,12 +153,18 @@ def serve(port: int | None) -> None:
     with open_resources(check_schema=False) as resources:
         from sqlalchemy.exc import OperationalError
 
-        from api.server import serve as serve_http
+        from api.shared_metrics import share_metrics
         from api.start_checks import check_start
 
         with suppress(OperationalError):  # it waits for its database, as `/readyz` says
             check_start(resources)
-        serve_http(resources.config)
+        resources.database.close()  # no connection may be open in two processes
+        with share_metrics(resources.config.web_workers):
+            from api.server import serve as serve_http
+
+            is_well = serve_http(resources.config)
+    if not is_well:
+        raise SystemExit(1)
 
 
 @main.command()

@@ -24,7 +24,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.load.changing_market import list_quotes, measure_router, serving_changing_market
+from benchmarks.load.changing_market import EVERY_S, list_quotes, measure_router, serving_changing_market
 from benchmarks.load.client import Ask, Measured, measure, require_wrk
 from benchmarks.load.open_streams import open_streams
 from benchmarks.load.postgres import postgres_urls
@@ -89,15 +89,16 @@ def _measure_all(options: argparse.Namespace, stack: ExitStack, folder: Path) ->
 
 def _measure_changing(options: argparse.Namespace, stack: ExitStack, folder: Path) -> None:
     """Measure quotes on a generated market that changes, beside the router by itself."""
-    pools = options.changing
+    pools, began = options.changing, time.monotonic()
     ours = stack.enter_context(serving_changing_market(shlex.split(options.checkout), pools, folder))
     measure(ours, list_quotes(pools), WARM_UP_S, folder)
+    changes = round((time.monotonic() - began) / EVERY_S)
     quotes = _take_median([measure(ours, list_quotes(pools), options.seconds, folder) for _ in range(options.rounds)])
     print(
         f"quotes on {pools} pools, of which one in a hundred changes every second: {quotes.rate:.0f}/s, "
         f"p99 {quotes.p99_ms:.0f} ms, {quotes.cpu_ms:.2f} ms of processor time, {quotes.refused} refused"
     )
-    rate = measure_router(pools, options.seconds)
+    rate = measure_router(pools, options.seconds, changes)
     print(f"the router alone, in a loop: {rate:.0f} routes for a second of processor time, {1000 / rate:.2f} ms each")
     print(f"memory: {ours.read_megabytes():.0f} MB")
 

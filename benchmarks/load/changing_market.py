@@ -6,7 +6,6 @@ Every second one pool in a hundred gets other reserves, as blocks bring them.
 from __future__ import annotations
 
 import random
-import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -52,19 +51,29 @@ def list_quotes(pools: int) -> Ask:
     return Ask(path=first, others=tuple(others))
 
 
-def measure_router(pools: int, seconds: float) -> float:
-    """Return how many of the same routes one process finds in a second of its processor time."""
-    router, requests = Router(constant_product_market(pools=pools)), _list_requests(pools)
+def measure_router(pools: int, seconds: float, changes: int) -> float:
+    """Return how many of the same routes one process finds in a second of its processor time, on a market as changed.
+
+    Parameters
+    ----------
+    changes : int
+        How often the market has changed before; it goes on to change every second.
+    """
+    rng, snapshot = random.Random(3), constant_product_market(pools=pools)
+    for _ in range(changes):
+        snapshot = _change(snapshot, rng)
+    router, requests = Router(snapshot), _list_requests(pools)
     for request in requests:
         router.find_routes(request)
-    rates = []
-    end = time.process_time() + seconds
-    while time.process_time() < end:
+    found, spent, due = 0, 0.0, EVERY_S
+    while spent < seconds:
         began = time.process_time()
-        for request in requests:
-            router.find_routes(request)
-        rates.append(len(requests) / (time.process_time() - began))
-    return statistics.median(rates)
+        router.find_routes(requests[found % len(requests)])
+        found, spent = found + 1, spent + time.process_time() - began
+        if spent > due:
+            snapshot, due = _change(snapshot, rng), due + EVERY_S
+            router = router.follow(snapshot)
+    return found / spent
 
 
 @cache

@@ -46,9 +46,8 @@ class Server:
         _wait(self.url + path, None, self.log)
 
     def read_seconds(self) -> float:
-        """Return the processor time that it has spent."""
-        times = self.process.cpu_times()
-        return float(times.user + times.system)
+        """Return the processor time that it and the processes that it forked have used."""
+        return sum(sum(each.cpu_times()[:2]) for each in self._list_forked())
 
     def wait_until_idle(self) -> None:
         """Wait until it does nothing by itself any more, such as making its market ready."""
@@ -60,14 +59,17 @@ class Server:
             before = now
 
     def read_megabytes(self) -> float:
-        """Return the memory that it holds."""
-        return float(self.process.memory_info().rss) / 1e6
+        """Return the memory that it and the processes that it forked hold, pages that they share once."""
+        return sum(float(each.memory_full_info().pss) for each in self._list_forked()) / 1e6
 
     def list_megabytes(self) -> list[float]:
         """Return the memory of each process that was started with it: those that share pages count them each."""
         parent = self.process.parent()
         family = [self.process] if parent is None else parent.children(recursive=True)
         return [each.memory_info().rss / 1e6 for each in family]
+
+    def _list_forked(self) -> list[psutil.Process]:
+        return [self.process, *self.process.children(recursive=True)]
 
 
 @contextmanager

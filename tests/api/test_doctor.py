@@ -182,7 +182,7 @@ def test_settings_that_promise_too_much_are_named(config: Config) -> None:
         ({"market": Plan(rpc_urls=live), "market_file": Path("m.json")}, "warning settings: live orders are priced on"),
         ({"base_url": "http://pay.example"}, "wrong settings: BASE_URL is plain http"),
         ({"allow_local_webhooks": True}, "warning settings: ALLOW_LOCAL_WEBHOOKS"),
-        ({"web_workers": 2}, "warning settings: each of 2 HTTP processes"),
+        ({"web_workers": 2}, "warning settings: each of 2 HTTP processes reads"),
         ({"metrics_token": None}, "warning settings: /metrics is closed"),
         ({"forwarded_allow_ips": ""}, "warning settings: behind a proxy"),
         (

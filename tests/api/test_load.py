@@ -1,4 +1,4 @@
-"""What makes requests fast keeps its promises: who writes, what is on the disk, what is counted, what is kept."""
+"""What makes requests fast keeps its promises: who writes, what is on the disk, what is kept."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from api import recent_requests
 from api.app import build_app
-from api.recent_requests import RecentRequests
 from api.services.market.market import MarketService
 from api.services.market.supply import load_offline
 from api.services.resources import Resources
@@ -101,32 +99,6 @@ def test_a_revoked_key_stops_with_the_next_request(
         ).one()
         revoke_key(session, merchant.id, row.id, resources.clock.now())
     assert ask() == 401
-
-
-def test_no_more_than_the_limit_counts_within_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1_000.0
-    monkeypatch.setattr(recent_requests.time, "time", lambda: now)
-    counted = RecentRequests()
-    for expected in (True, True, False):
-        assert counted.acquire_entry("key", 2, 60) is expected
-    assert counted.acquire_entry("other", 2, 60)
-    assert counted.get_moving_window("key", 2, 60) == (1_000.0, 2)
-    now = 1_059.9
-    assert not counted.acquire_entry("key", 2, 60)
-    now = 1_060.1
-    assert counted.get_moving_window("key", 2, 60) == (1_060.1, 0)
-    assert counted.acquire_entry("key", 2, 60)
-
-
-def test_callers_who_do_not_come_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1_000.0
-    monkeypatch.setattr(recent_requests.time, "time", lambda: now)
-    counted = RecentRequests()
-    for number in range(recent_requests.SWEEP_AFTER - 1):
-        counted.acquire_entry(str(number), 2, 60)
-    now = 1_061.0
-    counted.acquire_entry("new", 2, 60)
-    assert counted.reset() == 1
 
 
 def test_a_new_market_has_a_new_list(resources: Resources) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,12 +54,12 @@ def test_a_page_is_read_with_one_query_for_the_order_and_one_for_the_chains(shop
 
 
 def test_requests_are_counted_here_while_redis_is_away_and_there_again_after_a_while(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     limit, now = RateLimitItemPerMinute(1), 100.0
     monkeypatch.setattr(request_counts.time, "monotonic", lambda: now)
     with redis_server() as (url, _):
-        counts = RequestCounts(f"redis+{url}")
+        counts = RequestCounts(f"redis+{url}", tmp_path)
         assert counts.take(limit, "anyone")
         with monkeypatch.context() as broken:
 
@@ -66,7 +67,7 @@ def test_requests_are_counted_here_while_redis_is_away_and_there_again_after_a_w
                 raise NoRedis
 
             broken.setattr(counts._shared, "hit", fail)
-            assert counts.take(limit, "anyone"), "this process has counted nobody yet"
+            assert counts.take(limit, "anyone"), "this machine has counted nobody yet"
         assert not counts.take(limit, "anyone"), "Redis is not asked at once"
         now += 2
         assert not counts.take(limit, "anyone"), "Redis has counted the first"

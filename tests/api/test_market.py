@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from api.asgi import build_from_environment
-from api.config import ConfigError
+from api.asgi import Application
+from api.config import Config, ConfigError
 from api.services.market.market import MarketService, NoMarket
 from api.services.market.supply import load_offline
 from routing_engine import NATIVE_ADDRESS, Router, Snapshot
@@ -99,7 +99,6 @@ def test_a_process_that_never_routes_imports_no_compiler() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.usefixtures("restore_logging")
 def test_a_damaged_market_file_stops_the_start(
     market_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,18 +106,18 @@ def test_a_damaged_market_file_stops_the_start(
     for name, value in (("DATA_DIR", tmp_path), ("DATABASE_URL", ""), ("MARKET_FILE", market_file)):
         monkeypatch.setenv(name, str(value))
     with pytest.raises(ConfigError, match=r"MARKET_FILE: .*market\.json"):
-        build_from_environment()
+        Application(Config.from_env()).load(all_of_it=False)
 
 
-@pytest.mark.usefixtures("restore_logging")
 def test_a_market_file_is_read_before_the_first_request(
     market_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("DATA_DIR", tmp_path), ("DATABASE_URL", ""), ("MARKET_FILE", market_file)):
         monkeypatch.setenv(name, str(value))
-    app = build_from_environment()
+    application = Application(Config.from_env())
+    application.load(all_of_it=False)
     market_file.unlink()
-    answers = asyncio.run(ask_tokens(app))
+    answers = asyncio.run(ask_tokens(application.compose()))
     assert answers[0]["status"] == 200
     assert b'"next_cursor"' in b"".join(part.get("body", b"") for part in answers[1:])
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from api.config import Config
+from api.config import MOST_WORKERS, Config, count_processors
 from api.settings import SETTINGS
 from tests.support.settings_reference import DOCUMENT, write_reference
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "adapters", "routing_engine")
-OWN = {"HOME", "PYTHONPATH", "ROUTING_ENGINE_COMPILING"}
+OWN = {"PROMETHEUS_MULTIPROC_DIR", "HOME", "PYTHONPATH", "ROUTING_ENGINE_COMPILING"}
 """The system's, and what the engine tells the processes that it starts itself."""
 ASK = {"get", "getenv", "setdefault", "pop"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
@@ -120,8 +120,14 @@ def test_the_declared_defaults_are_those_that_count(monkeypatch: pytest.MonkeyPa
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    bare = Config(data_dir=tmp_path / ".data", database_url=f"sqlite:///{tmp_path}/.data/checkout.db")
+    processes = min(MOST_WORKERS, count_processors())
+    folder = tmp_path / ".data"
+    bare = Config(data_dir=folder, database_url=f"sqlite:///{folder}/checkout.db", web_workers=processes)
     assert Config.from_env() == bare
+    monkeypatch.setenv("ADAPTERS", "sandbox")
+    assert Config.from_env().web_workers == 1, "each would read all sources by itself"
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1")
+    assert Config.from_env().web_workers == processes
 
 
 def test_secret_settings_are_not_shown() -> None:

@@ -100,12 +100,11 @@ def _check_money(config: Config) -> Iterator[Finding]:
 
 
 def _check_exposure(config: Config) -> Iterator[Finding]:
-    if config.web_workers > 1 and not config.redis_url:
+    if config.web_workers > 1 and config.market.adapters and not config.redis_url:
         yield warn(
             SETTINGS,
-            f"each of {config.web_workers} HTTP processes counts rate limits for itself: callers get that many times "
-            "the limit",
-            "set REDIS_URL, or WEB_WORKERS=1",
+            f"each of {config.web_workers} HTTP processes reads all sources of rates by itself",
+            "set REDIS_URL, or leave WEB_WORKERS out",
         )
     if config.rpc_urls(EnvMode.LIVE) and not config.metrics_token:
         yield warn(SETTINGS, "/metrics is closed, so nobody is woken when payments stop", "set METRICS_TOKEN")
