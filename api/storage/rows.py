@@ -37,7 +37,7 @@ def _find_default(column: Column[Any]) -> list[Any]:
     default: Any = column.default
     if default is not None:
         return [default.arg(None) if default.is_callable else default.arg]
-    return [] if column.primary_key or not column.nullable else [None]
+    return [None] if column.nullable and column.server_default is None else []
 
 
 @lru_cache(maxsize=128)
