@@ -42,6 +42,16 @@ class AnswerSchema(Schema):
 
         unknown = EXCLUDE
 
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        """Write an object by its properties' names; marshmallow's own way to each is three calls."""
+        if many or not isinstance(obj, dict):
+            return super().dump(obj, many=many)
+        return {
+            field.data_key or name: field._serialize(obj[name], name, obj)
+            for name, field in self.dump_fields.items()
+            if name in obj
+        }
+
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         """Say of the field whether it is always there."""
         field_obj.required = field_name not in self.sometimes
