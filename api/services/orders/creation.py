@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -72,7 +73,7 @@ def _create(resources: Resources, place: Place, vendor_id: str, order_id: str, l
     given = link.order_price["currency"]
     currency, account = choose_account(resources, place, vendor_id, link.env_mode, given)
     refuse_wrong_prices(link.line_items, link.order_price)
-    order = PaymentOrder(
+    order: Any = SimpleNamespace(
         id=order_id,
         vendor_id=vendor_id,
         env_mode=link.env_mode,
@@ -95,7 +96,7 @@ def _create(resources: Resources, place: Place, vendor_id: str, order_id: str, l
     )
     if account is not None:
         _settle_to(order, account)
-    insert_row(place, order)
+    insert_row(place, PaymentOrder, **vars(order))
     index_metadata(place, order)
     record_status(place, order, NO_MONEY, now)
 
@@ -105,7 +106,7 @@ def _read_heights(place: Place, env_mode: EnvMode) -> dict[str, int]:
     return {str(chain_id): number for chain_id, number in _HEIGHTS.fetch(place, {"env_mode": env_mode})}
 
 
-def _settle_to(order: PaymentOrder, account: Account) -> None:
+def _settle_to(order: Any, account: Account) -> None:
     scaled = rescale_up(order.price_amount, from_decimals=order.price_decimals, to_decimals=account.token_decimals)
     if scaled.amount > UINT256_MAX:
         message = f"Is more than a token can hold: {account.currency} has {account.token_decimals} decimals on chain"

@@ -20,7 +20,7 @@ def index_metadata(place: Place, order: PaymentOrder) -> None:
     for key, value in order.merchant_metadata.items():
         if value is None or isinstance(value, str | int | float):
             digest = _hash_entry(order.vendor_id, order.env_mode, key, _write(value))
-            insert_row(place, OrderMetadata(digest=digest, order_id=order.id))
+            insert_row(place, OrderMetadata, digest=digest, order_id=order.id)
 
 
 def match_metadata(vendor_id: str, env_mode: EnvMode, wanted: Mapping[str, str]) -> list[ColumnElement[bool]]:

@@ -115,13 +115,12 @@ def record_status(place: Place, order: PaymentOrder, money: Money, now: datetime
     order.transaction_hash = find_payers_hash(order, money)
     insert_row(
         place,
-        TimelineEntry(
-            order_id=order.id,
-            status=order.status,
-            status_reason=order.status_reason,
-            at=now,
-            transaction_hash=_find_hash_behind(order, money),
-        ),
+        TimelineEntry,
+        order_id=order.id,
+        status=order.status,
+        status_reason=order.status_reason,
+        at=now,
+        transaction_hash=_find_hash_behind(order, money),
     )
     event_type = choose_event(OrderStatus(order.status), StatusReason(order.status_reason))
     if event_type is not None:

@@ -49,14 +49,15 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     packed = resources.snapshots.pack(router.snapshot)
     with resources.database.write() as session:
         resources.snapshots.keep(session, packed, writer.at + KEPT)
-        quote = StoredQuote(
+        insert_row(
+            session,
+            StoredQuote,
             id=quote_id,
             vendor_id=vendor_id,
             body={"quote": answer, "route": writer.route(best, result.certificate), "rests_on": rests_on},
             created_at=writer.at,
             expires_at=writer.at + VALID_FOR,
         )
-        insert_row(session, quote)
     return answer
 
 

@@ -89,8 +89,11 @@ def publish(place: Place, event: NewEvent) -> str:
 def publish_to(place: Place, event: NewEvent, subscription_ids: Iterable[str]) -> str:
     """Write an event and a delivery for each of these subscriptions; return the event's id."""
     _hold_cursor(place, event.vendor_id, event.env_mode, shared=True)
-    row = WebhookEvent(
-        id=make_id(IdPrefix.EVENT, event.created_at),
+    event_id = make_id(IdPrefix.EVENT, event.created_at)
+    insert_row(
+        place,
+        WebhookEvent,
+        id=event_id,
         vendor_id=event.vendor_id,
         order_id=event.order_id,
         transfer_id=event.transfer_id,
@@ -99,19 +102,19 @@ def publish_to(place: Place, event: NewEvent, subscription_ids: Iterable[str]) -
         payload=write_payload(event),
         created_at=event.created_at,
     )
-    insert_row(place, row)
     for subscription_id in subscription_ids:
-        delivery = WebhookDelivery(
+        insert_row(
+            place,
+            WebhookDelivery,
             id=make_id(IdPrefix.DELIVERY, event.created_at),
-            event_id=row.id,
+            event_id=event_id,
             subscription_id=subscription_id,
             status=DeliveryStatus.PENDING,
             attempts=0,
             next_attempt_at=event.created_at,
             created_at=event.created_at,
         )
-        insert_row(place, delivery)
-    return row.id
+    return event_id
 
 
 def write_payload(event: NewEvent) -> str:
