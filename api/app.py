@@ -40,7 +40,7 @@ class _OrderedJson(DefaultJSONProvider):
 
     def dumps(self, obj: Any, **options: Any) -> str:
         """Write compact JSON, or as somebody asks for it."""
-        return self._encoder.encode(obj) if options in ({}, COMPACT) else super().dumps(obj, **options)
+        return self._encoder.encode(obj) if options == COMPACT else super().dumps(obj, **options)
 
 
 Mount = Callable[[Flask, Api, RateLimits], None]
