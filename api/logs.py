@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import logging.config
 import re
 import secrets
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -22,38 +24,24 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 _SECRET_NAME = re.compile(r"api[-_]?key$|secret|authorization|password|cookie|webhook-signature", re.IGNORECASE)
 _SECRET_TEXT = re.compile(r"(sk_(?:test|live)_|whsec_)[A-Za-z0-9+/=_-]+|(?<=://)[^/@\s]+(?=@)")
 
+_ENCODER = json.JSONEncoder(sort_keys=True, default=repr)
+
 log = structlog.get_logger(__name__)
 
 
 def configure_logging(level: str) -> None:
     """Send this process's log, also that of libraries, to standard error."""
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-    ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[structlog.contextvars.merge_contextvars, structlog.processors.format_exc_info, _hand_over],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    formatter = {
-        "()": structlog.stdlib.ProcessorFormatter,
-        "foreign_pre_chain": shared,
-        "processors": [
-            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            redact,
-            structlog.processors.JSONRenderer(sort_keys=True),
-        ],
-    }
     logging.config.dictConfig(
         {
             "version": 1,
             "disable_existing_loggers": False,
-            "formatters": {"json": formatter},
+            "formatters": {"json": {"()": JsonLines}},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
             "root": {"handlers": ["stderr"], "level": level},
             # uvicorn would write every request a second time; urllib3 writes the addresses of webhooks.
@@ -68,7 +56,25 @@ def configure_logging(level: str) -> None:
     )
 
 
-def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+class JsonLines(logging.Formatter):
+    """Writes each line, of the service and of libraries, as one JSON object with its properties in order."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a line."""
+        event = record.msg if isinstance(record.msg, dict) else self._describe(record)
+        event["level"], event["logger"] = record.levelname.lower(), record.name
+        event["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        return _ENCODER.encode(redact(event))
+
+    def _describe(self, record: logging.LogRecord) -> dict[str, Any]:
+        """Return what a library says, with the request that it says it in."""
+        event = {**structlog.contextvars.get_contextvars(), "event": record.getMessage()}
+        if record.exc_info:
+            event["exception"] = self.formatException(record.exc_info)
+        return event
+
+
+def redact(event: Mapping[str, Any]) -> dict[str, Any]:
     """Take secrets out of a log line: by the name of the field, and by their form within any text."""
     return {name: REDACTED if _is_secret(name) else _strip_secrets(value) for name, value in event.items()}
 
@@ -97,6 +103,11 @@ def _strip_secrets(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_strip_secrets(item) for item in value]
     return value
+
+
+def _hand_over(_logger: WrappedLogger, _method: str, event: EventDict) -> tuple[tuple[EventDict], dict[str, Any]]:
+    """Give an event to Python's logging as it is, for `JsonLines` to write."""
+    return (event,), {}
 
 
 def _begin_request() -> None:

@@ -21,6 +21,17 @@ CSP = "default-src 'none'; frame-ancestors 'none'"
 DOCUMENT_CSP = f"{CSP}; base-uri 'none'; form-action 'none'"
 """Only a document has links and forms."""
 _DOCUMENTS = frozenset({"text/html", "image/svg+xml"})
+_ALWAYS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+)
+_OF_PAGES = (
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+    ("Cross-Origin-Opener-Policy", "same-origin-allow-popups"),
+)
+"""Only a document has features, and windows that it opens."""
 ADMIT = "admit"
 """Attribute of a view: what refuses a call before anything else of it is looked at."""
 SCOPE = "scope"
@@ -115,20 +126,19 @@ def needs_key(view: Callable[..., object]) -> bool:
 
 def set_secure_headers(response: Response) -> Response:
     """Add the headers that forbid a browser everything that an answer did not ask for."""
-    headers = response.headers
-    headers.setdefault("Content-Security-Policy", DOCUMENT_CSP if response.mimetype in _DOCUMENTS else CSP)
-    headers.setdefault("X-Content-Type-Options", "nosniff")
-    headers.setdefault("X-Frame-Options", "DENY")
-    headers.setdefault("Referrer-Policy", "no-referrer")
-    headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-    if response.mimetype == "text/html":  # only a document has features, and windows that it opens
-        headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-        headers.setdefault("Cross-Origin-Opener-Policy", "same-origin-allow-popups")
-    is_lasting = response.status_code < HTTPStatus.MULTIPLE_CHOICES or response.status_code == HTTPStatus.NOT_MODIFIED
-    if "Cache-Control" not in headers and (request.path.startswith(API_PREFIXES) or not is_lasting):
-        headers["Cache-Control"] = "no-store"
+    status, kind = response.status_code, response.mimetype
+    wanted = [("Content-Security-Policy", DOCUMENT_CSP if kind in _DOCUMENTS else CSP), *_ALWAYS]
+    if kind == "text/html":
+        wanted += _OF_PAGES
+    is_lasting = status < HTTPStatus.MULTIPLE_CHOICES or status == HTTPStatus.NOT_MODIFIED
+    if not is_lasting or request.path.startswith(API_PREFIXES):
+        wanted.append(("Cache-Control", "no-store"))
     if get_resources().config.base_url.startswith("https://"):
-        headers.setdefault("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+        wanted.append(("Strict-Transport-Security", "max-age=31536000; includeSubDomains"))
+    given = {name.lower() for name, _ in response.headers}
+    for name, value in wanted:
+        if name.lower() not in given:
+            response.headers.add(name, value)
     return response
 
 

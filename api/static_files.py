@@ -57,6 +57,7 @@ def send_if_changed(response: Response) -> None:
     response.headers.pop("Date", None)
 
 
+@lru_cache(maxsize=64)
 def read_static(name: str) -> Markup:
     """Return a file of this tree as text, for a template that has it in the page itself."""
     return Markup(load_assets().get_named(name).text)  # noqa: S704 - written here, by nobody else
@@ -68,6 +69,7 @@ def read_picture(name: str) -> str:
     return f"data:image/svg+xml,{quote(load_assets().get_named(name).text, safe=PLAIN)}"
 
 
+@lru_cache(maxsize=64)
 def allow_inline(text: str) -> str:
     """Return the source for a content security policy that allows this text inside the page, and no other."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -84,6 +84,8 @@ def read_json(req: flask.Request) -> dict[str, Any]:
         If it is longer than it may be.
     """
     raw = req.get_data(cache=True)
+    if not raw:
+        return {}
     if req.content_length is None and len(raw) >= MAX_BODY_BYTES:
         raise RequestEntityTooLarge  # werkzeug cuts a body of undeclared length off at the limit
     if raw.strip() and not req.is_json:

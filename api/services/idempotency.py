@@ -14,16 +14,15 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
-from sqlalchemy import Connection, Row, Table, bindparam, select, update
+from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import Session
-from sqlalchemy.sql.dml import ReturningInsert
 
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem, Unprocessable
 from api.request_body import parse_object
 from api.secrets.box import SecretBox
+from api.storage.statements import Place, Statement, find_direct
 from api.storage.tables import IdempotencyKey
 
 HEADER = "Idempotency-Key"
@@ -101,7 +100,7 @@ class AnsweredBefore(Exception):
         self.answer = answer
 
 
-def refuse_known(connection: Connection, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
+def refuse_known(place: Place, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
     """Let a request pass whose key is new.
 
     Raises
@@ -111,12 +110,12 @@ def refuse_known(connection: Connection, request: Repeatable, *, box: SecretBox,
     Unprocessable
         If its key came with another request.
     """
-    stored = connection.execute(_STORED, request.where).first()
-    if stored is not None and stored.expires_at > now:
-        raise AnsweredBefore(_open_answer(stored, request, box))
+    for stored in _STORED.fetch(place, request.where):
+        if stored.expires_at > now:
+            raise AnsweredBefore(_open_answer(stored, request, box))
 
 
-def claim_key(session: Session, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
+def claim_key(place: Place, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
     """Take the key in the transaction that carries the request out; `keep_answer` has to follow in it.
 
     Raises
@@ -135,9 +134,9 @@ def claim_key(session: Session, request: Repeatable, *, box: SecretBox, now: dat
         "created_at": now,
         "expires_at": now + KEPT,
     }
-    claim = _prepare_claim(session.get_bind().dialect.name)
+    claim = _prepare_claim(find_direct(place).dialect.name)
     try:
-        is_claimed = session.execute(claim, values).first() is not None
+        is_claimed = bool(claim.fetch(place, values))
     except OperationalError as error:
         if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
             raise
@@ -145,14 +144,14 @@ def claim_key(session: Session, request: Repeatable, *, box: SecretBox, now: dat
         message = "A request with this idempotency key is still being carried out"
         raise Conflict(message, problem, retry_after_s=RETRY_S) from error
     if not is_claimed:
-        stored = session.execute(_STORED, request.where).one()
+        (stored,) = _STORED.fetch(place, request.where)
         raise AnsweredBefore(_open_answer(stored, request, box))
 
 
-def keep_answer(session: Session, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:
+def keep_answer(place: Place, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:
     """Store the answer, encrypted, under the key that was claimed."""
     sealed = box.seal(json.dumps([answer.status, answer.body]), request.purpose)
-    session.execute(_KEEP, {**request.where, "sealed": sealed})
+    _KEEP.run(place, {**request.where, "sealed": sealed})
 
 
 def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
@@ -160,7 +159,7 @@ def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
     return f"answer to {vendor_id} {env_mode} {key}"
 
 
-def _open_answer(stored: Row[str, str, datetime], request: Repeatable, box: SecretBox) -> KeptAnswer:
+def _open_answer(stored: Any, request: Repeatable, box: SecretBox) -> KeptAnswer:
     if stored.body_hash != request.request_hash:
         problem = Problem(path=HEADER, message="Use a new key for a new request")
         raise Unprocessable("This idempotency key was used with another body or at another address", problem)
@@ -171,16 +170,16 @@ def _open_answer(stored: Row[str, str, datetime], request: Repeatable, box: Secr
 _ANSWERS = cast(Table, IdempotencyKey.__table__)
 _IDENTITY = tuple(each.key for each in _ANSWERS.primary_key)
 _IS_THIS = tuple(each == bindparam(f"this_{each.key}") for each in _ANSWERS.primary_key)
-_STORED = select(_ANSWERS.c.body_hash, _ANSWERS.c.response_body, _ANSWERS.c.expires_at).where(*_IS_THIS)
-_KEEP = update(_ANSWERS).where(*_IS_THIS).values(response_body=bindparam("sealed"))
-"""Built once: each request with a key asks them."""
+_STORED = Statement(select(_ANSWERS.c.body_hash, _ANSWERS.c.response_body, _ANSWERS.c.expires_at).where(*_IS_THIS))
+_KEEP = Statement(update(_ANSWERS).where(*_IS_THIS).values(response_body=bindparam("sealed")))
 
 
 @lru_cache(maxsize=2)
-def _prepare_claim(dialect: str) -> ReturningInsert[tuple[Any]]:
+def _prepare_claim(dialect: str) -> Statement:
     """Insert a row, waiting for whoever inserts the same one; what has expired counts as absent."""
     new = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(_ANSWERS)
-    fresh = {name: new.excluded[name] for name in ("body_hash", "response_body", "created_at", "expires_at")}
+    kept = ("body_hash", "response_body", "created_at", "expires_at")
+    fresh = {name: new.excluded[name] for name in kept}
     has_expired = _ANSWERS.c.expires_at <= new.excluded.created_at
     claim = new.on_conflict_do_update(index_elements=_IDENTITY, set_=fresh, where=has_expired)
-    return claim.returning(_ANSWERS.c.key)
+    return Statement(claim.returning(_ANSWERS.c.key), (*_IDENTITY, *kept))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, cast
 
-from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event, func, insert, make_url, select
+from sqlalchemy import Engine, Table, func, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
@@ -19,15 +19,12 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from api.storage.base import Base
 from api.storage.fencing import Fence
-from api.storage.patience import connect, leave_standby, note_use, ping_idle
-from api.storage.process import name_process
-from api.storage.sqlite import CommitLog, make_readers, make_writer
+from api.storage.postgres import list_postgres_pools, make_postgres_engine
+from api.storage.sqlite import CommitLog, list_sqlite_pools, make_readers, make_writer
+from api.storage.statements import DirectConnection, Place, Statement, find_direct
 
 LOCK_WAIT_MS = 5_000
-STATEMENT_MS = 15_000
-IDLE_MS = 15_000
-"""How long a transaction may stand still on PostgreSQL before its locks are taken from it: its process may hang."""
-POOL = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
+_NOW = Statement(select(func.clock_timestamp()))
 
 
 class Database:
@@ -50,12 +47,12 @@ class Database:
         if url.get_backend_name() == "sqlite":
             self.engine, self._writer = make_readers(url, lock_wait_ms), make_writer(url, lock_wait_ms)
             self._commits = CommitLog(Path(url.database or ""))
+            self._direct = list_sqlite_pools(self.engine, self._writer)
         else:
-            self.engine = self._writer = _make_postgres_engine(url, lock_wait_ms, is_pooled)
+            self.engine = self._writer = make_postgres_engine(url, lock_wait_ms, is_pooled)
+            self._direct = list_postgres_pools(self.engine, lock_wait_ms, is_pooled)
         self._is_pooled = is_pooled
         self._fence: Fence | None = None
-        # Behind a pooler the limits of time are those of a transaction, so one begins for a single query too.
-        self._single = self.engine if is_pooled else self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._readers = sessionmaker(self.engine, expire_on_commit=False)
         self._still_readers = sessionmaker(_hold_still(self.engine), expire_on_commit=False)
         self._writers = sessionmaker(self._writer, expire_on_commit=False)
@@ -66,11 +63,13 @@ class Database:
         with self._readers() as session:
             yield session
 
-    @contextmanager
-    def look(self) -> Iterator[Connection]:
+    def look(self) -> AbstractContextManager[DirectConnection]:
         """Give a connection for single queries, each of which sees what is committed by then; no transaction begins."""
-        with self._single.connect() as connection:
-            yield connection
+        return self._direct.singles.open()
+
+    def look_at_one_state(self) -> AbstractContextManager[DirectConnection]:
+        """Give a connection whose queries all read the state of the first, whatever is written meanwhile."""
+        return self._direct.still.open()
 
     @contextmanager
     def read_one_state(self) -> Iterator[Session]:
@@ -96,6 +95,23 @@ class Database:
             if self._fence is not None:
                 self._fence.check(session)
             yield session
+        self.wait_for_disk()
+
+    @contextmanager
+    def write_directly(self) -> Iterator[DirectConnection]:
+        """Give a connection for statements that commits as `write` does.
+
+        Raises
+        ------
+        LeaseLost
+            If this writes in the name of a duty that somebody else does now.
+        """
+        if self._fence is not None:
+            with self.write() as session:
+                yield find_direct(session)
+            return
+        with self._direct.writers.write() as direct:
+            yield direct
         self.wait_for_disk()
 
     def wait_for_disk(self) -> None:
@@ -141,28 +157,13 @@ class Database:
         self._writer.dispose()
 
 
-def read_database_time(session: Session) -> datetime:
+def read_database_time(place: Place) -> datetime:
     """Return the database's own time: its server's, or on SQLite this machine's, on which all its processes run."""
-    if session.get_bind().dialect.name == "postgresql":
-        now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
-        return now.astimezone(UTC)
+    if find_direct(place).dialect.name == "postgresql":
+        ((now,),) = _NOW.fetch(place)
+        moment: datetime = now.astimezone(UTC)
+        return moment
     return datetime.now(UTC)
-
-
-def insert_row(session: Session, row: Base) -> None:
-    """Insert a new row now. The session keeps nothing of it: what is changed in `row` later is not written."""
-    statement, names, version = _describe_table(type(row))
-    given = vars(row)
-    values = {column: given[attribute] for attribute, column in names if attribute in given}
-    session.execute(statement, values if version is None else {**values, version: 1})
-
-
-@lru_cache(maxsize=64)
-def _describe_table(table: type[Base]) -> tuple[Insert, tuple[tuple[str, str], ...], str | None]:
-    mapper = table.__mapper__
-    names = tuple((each.key, each.columns[0].key) for each in mapper.column_attrs)
-    version = mapper.version_id_col
-    return insert(cast(Table, table.__table__)).inline(), names, None if version is None else version.key
 
 
 def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -> bool:
@@ -184,35 +185,6 @@ def _prepare_insert_new(table: type[Base], dialect: str) -> ReturningInsert[tupl
     into = cast(Table, table.__table__)
     new = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(into)
     return new.on_conflict_do_nothing().returning(next(iter(into.primary_key)))
-
-
-def _make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engine:
-    limits: dict[str, int | str] = {
-        "statement_timeout": STATEMENT_MS,
-        "lock_timeout": lock_wait_ms,
-        "idle_in_transaction_session_timeout": IDLE_MS,
-        "timezone": "UTC",
-    }
-    arguments: dict[str, Any] = {"connect_timeout": 5, "application_name": name_process()}
-    if is_pooled:  # the next transaction may be another connection's, where no statement is prepared and no limit set
-        arguments["prepare_threshold"] = None
-    else:
-        arguments["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
-    engine = create_engine(url, connect_args=arguments, **POOL)
-    event.listen(engine, "do_connect", connect)
-    event.listen(engine, "connect", note_use)
-    event.listen(engine, "checkin", note_use)
-    event.listen(engine, "checkout", partial(ping_idle, engine.dialect))
-    event.listen(engine, "handle_error", leave_standby)
-    if is_pooled:
-        event.listen(engine, "begin", partial(_set_limits, limits))
-    return engine
-
-
-def _set_limits(limits: Mapping[str, int | str], connection: Connection) -> None:
-    """Set limits for one transaction."""
-    calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in limits.items())
-    connection.exec_driver_sql(f"SELECT {calls}")
 
 
 def _hold_still(engine: Engine) -> Engine:

@@ -10,6 +10,7 @@ from typing import Self
 from sqlalchemy.orm import Session
 
 from api.storage.db import Database
+from api.storage.statements import DirectConnection, find_direct
 
 
 class OneTransaction(Database):
@@ -50,6 +51,12 @@ class OneTransaction(Database):
             self._session = session
         yield self._session
         self._session.flush()
+
+    @contextmanager
+    def write_directly(self) -> Iterator[DirectConnection]:
+        """Give a connection within the one transaction."""
+        with self.write() as session:
+            yield find_direct(session)
 
     @contextmanager
     def read(self) -> Iterator[Session]:

@@ -12,6 +12,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from api.storage.direct import DirectPool, DirectPools
 from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
 
 READERS = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
@@ -38,6 +39,15 @@ def make_writer(url: URL, lock_wait_ms: int) -> Engine:
     """
     engine = create_engine(url, pool_timeout=lock_wait_ms / 1000, execution_options={WRITES: True}, **ONE)
     return _listen(engine, lock_wait_ms, "NORMAL")
+
+
+def list_sqlite_pools(readers: Engine, writer: Engine) -> DirectPools:
+    """Return where statements are asked directly."""
+    return DirectPools(
+        singles=DirectPool(readers),
+        still=DirectPool(readers, begin="BEGIN"),
+        writers=DirectPool(writer, begin="BEGIN IMMEDIATE"),
+    )
 
 
 class CommitLog:

@@ -19,6 +19,7 @@ from api.services.checkout.quote import OrderQuote
 from api.services.orders.reading import read_payable_order
 from api.services.orders.views import PublicOrder, describe_publicly
 from api.services.resources import Resources
+from api.storage.statements import Statement
 from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
 
 STALE = timedelta(minutes=2)
@@ -107,8 +108,10 @@ _DOUBTED = (
     )
     .scalar_subquery()
 )
-_CURSORS = select(WatchCursor.__table__, _DOUBTED.label("doubted_at")).where(
-    WatchCursor.__table__.c.env_mode == bindparam("env_mode")
+_CURSORS = Statement(
+    select(WatchCursor.__table__, _DOUBTED.label("doubted_at")).where(
+        WatchCursor.__table__.c.env_mode == bindparam("env_mode")
+    )
 )
 
 
@@ -176,7 +179,7 @@ def _came_before_cancelling(order: PublicOrder, row: Payment) -> bool:
 
 def _find_looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
     """Return the moment up to which the chain that was read the least far is known."""
-    rows = session.execute(_CURSORS, {"env_mode": env_mode})
+    rows = _CURSORS.fetch(session, {"env_mode": env_mode})
     read = [_read_until(row) for row in rows if row.chain_id in chain_ids]
     return min(read) if read and len(read) == len(chain_ids) else None
 

@@ -12,6 +12,7 @@ from api.domain.env import EnvMode
 from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.storage.db import read_database_time
+from api.storage.statements import Statement
 from api.storage.tables import Lease, WatchCursor
 
 LAPSED = timedelta(seconds=15)
@@ -70,8 +71,8 @@ class WorkerHealth:
         return (*undone, *unread)
 
 
-_LEASES = select(Lease.__table__)
-_CURSORS = select(WatchCursor.__table__).order_by(WatchCursor.__table__.c.chain_id)
+_LEASES = Statement(select(Lease.__table__))
+_CURSORS = Statement(select(WatchCursor.__table__).order_by(WatchCursor.__table__.c.chain_id))
 
 
 def check_worker_health(resources: Resources) -> WorkerHealth:
@@ -83,10 +84,10 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
         If it does not answer.
     """
     now = resources.clock.now()
-    with resources.database.read() as session:
-        leases = {row.duty: row.expires_at for row in session.execute(_LEASES)}
-        rows = session.execute(_CURSORS).all()
-        database_time = read_database_time(session)
+    with resources.database.look() as place:
+        leases = {row.duty: row.expires_at for row in _LEASES.fetch(place)}
+        rows = _CURSORS.fetch(place)
+        database_time = read_database_time(place)
     none, cursors = timedelta(), {(row.env_mode, row.chain_id): row.updated_at for row in rows}
     blind = [row for row in rows if row.can_trace is False]
     chains = [

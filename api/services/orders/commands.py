@@ -34,8 +34,9 @@ def get_order(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id:
     NotFound
         If there is none, or it is another vendor's, or of the other environment.
     """
-    with resources.database.read_one_state() as session:
-        return describe_order(resources, read_own_order(session, vendor_id, env_mode, order_id))
+    with resources.database.look_at_one_state() as place:
+        stored = read_own_order(place, vendor_id, env_mode, order_id)
+    return describe_order(resources, stored)
 
 
 def list_orders(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
@@ -23,12 +23,13 @@ from api.services.orders.store import record_status
 from api.services.resources import Resources
 from api.services.vendors.settlement_choice import choose_account
 from api.services.vendors.vendors import Account
-from api.storage.db import insert_row
+from api.storage.rows import insert_row
+from api.storage.statements import Place, Statement
 from api.storage.tables import PaymentOrder, WatchCursor
 from routing_engine.reference import token_registry
 
 _CURSOR = WatchCursor.__table__.c
-_HEIGHTS = select(_CURSOR.chain_id, _CURSOR.head_number).where(_CURSOR.env_mode == bindparam("env_mode"))
+_HEIGHTS = Statement(select(_CURSOR.chain_id, _CURSOR.head_number).where(_CURSOR.env_mode == bindparam("env_mode")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,18 +64,16 @@ def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[
     now = resources.clock.now()
     order_id = make_id(IdPrefix.ORDER, now)
     answer = {"payment_order_id": order_id, "payment_url": f"{resources.config.base_url}/payment/{order_id}"}
-    with resources.database.write() as session:
-        _create(resources, session, vendor_id, order_id, link, now)
+    with resources.database.write_directly() as place:
+        _create(resources, place, vendor_id, order_id, link, now)
     return answer
 
 
-def _create(
-    resources: Resources, session: Session, vendor_id: str, order_id: str, link: NewLink, now: datetime
-) -> None:
+def _create(resources: Resources, place: Place, vendor_id: str, order_id: str, link: NewLink, now: datetime) -> None:
     given = link.order_price["currency"]
-    currency, account = choose_account(resources, session, vendor_id, link.env_mode, given)
+    currency, account = choose_account(resources, place, vendor_id, link.env_mode, given)
     refuse_wrong_prices(link.line_items, link.order_price)
-    order = PaymentOrder(
+    order: Any = SimpleNamespace(
         id=order_id,
         vendor_id=vendor_id,
         env_mode=link.env_mode,
@@ -89,7 +88,7 @@ def _create(
         failure_callback_url=link.failure_callback_url,
         merchant_metadata=dict(link.metadata),
         payment_reference=make_reference(),
-        start_heights=_read_heights(session, link.env_mode),
+        start_heights=_read_heights(place, link.env_mode),
         transaction_hash="",
         expires_at=_choose_expiry(link.expires_at, now),
         created_at=now,
@@ -97,17 +96,17 @@ def _create(
     )
     if account is not None:
         _settle_to(order, account)
-    insert_row(session, order)
-    index_metadata(session, order)
-    record_status(session, order, NO_MONEY, now)
+    insert_row(place, PaymentOrder, **vars(order))
+    index_metadata(place, order)
+    record_status(place, order, NO_MONEY, now)
 
 
-def _read_heights(session: Session, env_mode: EnvMode) -> dict[str, int]:
+def _read_heights(place: Place, env_mode: EnvMode) -> dict[str, int]:
     """Return the newest block of each chain that is known now: what was mined before never counts for the order."""
-    return {str(chain_id): number for chain_id, number in session.execute(_HEIGHTS, {"env_mode": env_mode})}
+    return {str(chain_id): number for chain_id, number in _HEIGHTS.fetch(place, {"env_mode": env_mode})}
 
 
-def _settle_to(order: PaymentOrder, account: Account) -> None:
+def _settle_to(order: Any, account: Account) -> None:
     scaled = rescale_up(order.price_amount, from_decimals=order.price_decimals, to_decimals=account.token_decimals)
     if scaled.amount > UINT256_MAX:
         message = f"Is more than a token can hold: {account.currency} has {account.token_decimals} decimals on chain"

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, select
-from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.storage.db import insert_row
+from api.storage.rows import insert_row
+from api.storage.statements import Place
 from api.storage.tables import OrderMetadata, PaymentOrder
 
 
-def index_metadata(session: Session, order: PaymentOrder) -> None:
+def index_metadata(place: Place, order: PaymentOrder) -> None:
     """Note by what metadata an order can be found: its texts, numbers, true, false and null, not what is nested."""
     for key, value in order.merchant_metadata.items():
         if value is None or isinstance(value, str | int | float):
             digest = _hash_entry(order.vendor_id, order.env_mode, key, _write(value))
-            insert_row(session, OrderMetadata(digest=digest, order_id=order.id))
+            insert_row(place, OrderMetadata, digest=digest, order_id=order.id)
 
 
 def match_metadata(vendor_id: str, env_mode: EnvMode, wanted: Mapping[str, str]) -> list[ColumnElement[bool]]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, bindparam, select
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, select
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
@@ -20,6 +19,7 @@ from api.domain.errors import NotFound
 from api.domain.payments import GONE
 from api.services.orders.money import NO_MONEY, Money
 from api.services.vendors.brands import BRAND_COLUMNS
+from api.storage.statements import Place, Statement
 from api.storage.tables import Payment, PaymentOrder, Refund, TimelineEntry, Vendor, VendorBrand
 
 _ORDER, _VENDOR, _BRAND = PaymentOrder.__table__.c, Vendor.__table__.c, VendorBrand.__table__.c
@@ -36,13 +36,13 @@ _READ = (
     select(_PAYMENT.id).where(_PAYMENT.order_id == _ORDER.id).exists().label("has_transfers"),
 )
 _ID = _ORDER.id == bindparam("order_id")
-_OWN = (
+_OWN = Statement(
     select(*_READ)
     .select_from(_ENTRIES)
     .where(_ID, _ORDER.vendor_id == bindparam("vendor_id"), _ORDER.env_mode == bindparam("env_mode"))
     .order_by(_ENTRY.id)
 )
-_PUBLIC = (
+_PUBLIC = Statement(
     select(*_READ, _VENDOR.name.label("vendor_name"), *BRAND_COLUMNS)
     .select_from(
         _ENTRIES.join(Vendor.__table__, _VENDOR.id == _ORDER.vendor_id).outerjoin(VendorBrand.__table__, _OF_BRAND)
@@ -50,10 +50,10 @@ _PUBLIC = (
     .where(_ID)
     .order_by(_ENTRY.id)
 )
-_TRANSFERS = (
+_TRANSFERS = Statement(
     select(Payment.__table__).where(_PAYMENT.order_id == bindparam("order_id")).order_by(_PAYMENT.mined_at, _PAYMENT.id)
 )
-_REFUNDS = select(Refund.__table__).where(_REFUND.order_id == bindparam("order_id")).order_by(_REFUND.id)
+_REFUNDS = Statement(select(Refund.__table__).where(_REFUND.order_id == bindparam("order_id")).order_by(_REFUND.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class StoredOrder:
     money: Money
 
 
-def read_own_order(session: Session, vendor_id: str, env_mode: EnvMode, order_id: str) -> StoredOrder:
+def read_own_order(place: Place, vendor_id: str, env_mode: EnvMode, order_id: str) -> StoredOrder:
     """Read an order for its vendor.
 
     Raises
@@ -88,13 +88,13 @@ def read_own_order(session: Session, vendor_id: str, env_mode: EnvMode, order_id
         If there is none, or it is another vendor's, or of the other environment.
     """
     asked = {"order_id": order_id, "vendor_id": vendor_id, "env_mode": env_mode}
-    found = _read(session, _OWN, asked)
+    found = _read(place, _OWN, asked)
     if found is None:
         raise NotFound(f"There is no payment order {order_id!r} in the {env_mode} environment")
     return found
 
 
-def read_payable_order(session: Session, order_id: str) -> StoredOrder:
+def read_payable_order(place: Place, order_id: str) -> StoredOrder:
     """Read an order for whoever has its payment URL, with what is shown of its vendor.
 
     Raises
@@ -102,7 +102,7 @@ def read_payable_order(session: Session, order_id: str) -> StoredOrder:
     NotFound
         If there is none.
     """
-    found = _read(session, _PUBLIC, {"order_id": order_id})
+    found = _read(place, _PUBLIC, {"order_id": order_id})
     if found is None:
         raise NotFound("There is no such payment order")
     return found
@@ -118,15 +118,15 @@ def describe_entry(status: str, status_reason: str, at: datetime, transaction_ha
     }
 
 
-def _read(session: Session, query: Select[Any], asked: Mapping[str, str]) -> StoredOrder | None:
-    rows = session.execute(query, asked).all()
+def _read(place: Place, query: Statement, asked: Mapping[str, str]) -> StoredOrder | None:
+    rows = query.fetch(place, asked)
     if not rows:
         return None
     row, money = rows[0], NO_MONEY
     transfers: Sequence[Any] = ()
     if row.has_transfers:
-        transfers = session.execute(_TRANSFERS, {"order_id": row.id}).all()
-        refunds: Sequence[Any] = session.execute(_REFUNDS, {"order_id": row.id}).all()
+        transfers = _TRANSFERS.fetch(place, {"order_id": row.id})
+        refunds: Sequence[Any] = _REFUNDS.fetch(place, {"order_id": row.id})
         counted: Sequence[Any] = [each for each in transfers if each.state not in GONE]
         money = Money(payments=counted, refunds=refunds)
     timeline = [

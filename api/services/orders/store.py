@@ -18,7 +18,8 @@ from api.domain.orders import OPEN, OrderState, OrderStatus, OrderStep, StatusRe
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money, is_credited, list_transactions, sum_funds
 from api.services.webhooks.outbox import NewEvent, publish
-from api.storage.db import insert_row
+from api.storage.rows import insert_row
+from api.storage.statements import Place
 from api.storage.tables import Payment, PaymentOrder, TimelineEntry
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -109,22 +110,21 @@ def apply_step(session: Session, order: PaymentOrder, step: OrderStep, money: Mo
     record_status(session, order, money, now)
 
 
-def record_status(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
+def record_status(place: Place, order: PaymentOrder, money: Money, now: datetime) -> None:
     """Write the order's present status into its timeline and outbox."""
     order.transaction_hash = find_payers_hash(order, money)
     insert_row(
-        session,
-        TimelineEntry(
-            order_id=order.id,
-            status=order.status,
-            status_reason=order.status_reason,
-            at=now,
-            transaction_hash=_find_hash_behind(order, money),
-        ),
+        place,
+        TimelineEntry,
+        order_id=order.id,
+        status=order.status,
+        status_reason=order.status_reason,
+        at=now,
+        transaction_hash=_find_hash_behind(order, money),
     )
     event_type = choose_event(OrderStatus(order.status), StatusReason(order.status_reason))
     if event_type is not None:
-        publish(session, make_event(order, money, event_type, now))
+        publish(place, make_event(order, money, event_type, now))
 
 
 def find_payers_hash(order: PaymentOrder, money: Money) -> str:

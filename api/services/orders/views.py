@@ -115,8 +115,9 @@ def load_public_order(resources: Resources, order_id: str) -> PublicOrder:
     NotFound
         If there is none.
     """
-    with resources.database.read_one_state() as session:
-        return describe_publicly(resources, read_payable_order(session, order_id))
+    with resources.database.look_at_one_state() as place:
+        stored = read_payable_order(place, order_id)
+    return describe_publicly(resources, stored)
 
 
 def describe_order(resources: Resources, stored: StoredOrder) -> dict[str, Any]:

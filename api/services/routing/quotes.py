@@ -15,7 +15,7 @@ from api.services.routing.query import RouteQuery
 from api.services.routing.routes import explain_incomplete, make_route_writer, require_routes, unknown_is_no_route
 from api.services.routing.serializers import VALID_FOR, RouteWriter
 from api.services.routing.token_serializers import checksum
-from api.storage.db import insert_row
+from api.storage.rows import insert_row
 from api.storage.tables import StoredQuote
 from routing_engine import RouteResult, Side, __version__
 from routing_engine.archive.request_records import describe_request
@@ -49,14 +49,15 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     packed = resources.snapshots.pack(router.snapshot)
     with resources.database.write() as session:
         resources.snapshots.keep(session, packed, writer.at + KEPT)
-        quote = StoredQuote(
+        insert_row(
+            session,
+            StoredQuote,
             id=quote_id,
             vendor_id=vendor_id,
             body={"quote": answer, "route": writer.route(best, result.certificate), "rests_on": rests_on},
             created_at=writer.at,
             expires_at=writer.at + VALID_FOR,
         )
-        insert_row(session, quote)
     return answer
 
 

@@ -7,13 +7,14 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, or_, select
+from sqlalchemy import BindParameter, ColumnElement, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import Forbidden, Problem
 from api.domain.scopes import Scope, parse_scopes, write_scopes
+from api.storage.statements import Place, Statement
 from api.storage.tables import ApiKeyRow, Vendor
 from api.storage.types import UtcDateTime
 
@@ -68,16 +69,17 @@ def hash_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def find_key(session: Session | Connection, text: str, now: datetime) -> ApiKey | None:
+def find_key(place: Place, text: str, now: datetime) -> ApiKey | None:
     """Return whose key this is, or None if it is unknown, revoked or expired.
 
     Asked for each request anew, so that a revoked key stops at once in every process.
     """
     if not _KEY.fullmatch(text):
         return None
-    row = session.execute(_LIVE, {"key_hash": hash_key(text), "now": now}).first()
-    if row is None:
+    rows = _LIVE.fetch(place, {"key_hash": hash_key(text), "now": now})
+    if not rows:
         return None
+    row = rows[0]
     return ApiKey(
         key_id=row[0], vendor_id=row[1], vendor_name=row[2], env_mode=EnvMode(row[3]), scopes=parse_scopes(row[4])
     )
@@ -101,9 +103,8 @@ def select_live(now: datetime | BindParameter[datetime]) -> tuple[ColumnElement[
     return ApiKeyRow.revoked_at.is_(None), or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > now)
 
 
-_LIVE = (
+_LIVE = Statement(
     select(ApiKeyRow.id, ApiKeyRow.vendor_id, Vendor.name, ApiKeyRow.env_mode, ApiKeyRow.scopes)
     .select_from(ApiKeyRow.__table__.join(Vendor.__table__))
     .where(ApiKeyRow.key_hash == bindparam("key_hash"), *select_live(bindparam("now", type_=UtcDateTime())))
 )
-"""Built once: each request asks it."""

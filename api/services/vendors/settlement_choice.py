@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy.orm import Session
-
 from api.domain import currencies
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.services.resources import Resources
 from api.services.vendors.vendors import Account, find_accounts, list_accounts, make_simulated_address
+from api.storage.statements import Place
 
 FIELD = "order_price.currency"
 USUAL = "USDC, USDT, DAI, ETH, WETH, WBTC"
@@ -18,7 +17,7 @@ SETTING = {EnvMode.LIVE: "RPC_URLS", EnvMode.TEST: "TEST_RPC_URLS"}
 
 
 def choose_account(
-    resources: Resources, session: Session, vendor_id: str, env_mode: EnvMode, given: str
+    resources: Resources, place: Place, vendor_id: str, env_mode: EnvMode, given: str
 ) -> tuple[str, Account | None]:
     """Return the canonical currency and the account that settles it.
 
@@ -40,10 +39,10 @@ def choose_account(
 
     if currency is not None:
         wanted = currencies.list_settling_symbols(currency)
-        settling = leave_out_made_up(find_accounts(session, vendor_id, env_mode, wanted))
+        settling = leave_out_made_up(find_accounts(place, vendor_id, env_mode, wanted))
         if settling:
             return currency, settling[0] if simulated else _choose_connected(resources, env_mode, settling)
-    others = leave_out_made_up(list_accounts(session, vendor_id, env_mode))
+    others = leave_out_made_up(list_accounts(place, vendor_id, env_mode))
     if currency is None or others or not simulated:
         raise _refuse(given, currency, env_mode, sorted(account.currency for account in others))
     return currency, None

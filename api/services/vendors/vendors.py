@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, or_, select
+from sqlalchemy import bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain import currencies
@@ -18,6 +19,7 @@ from api.domain.ids import IdPrefix, make_id
 from api.domain.orders import OrderStatus
 from api.services.vendors.key_management import create_key
 from api.services.vendors.owned_addresses import claim_address
+from api.storage.statements import Place, Statement
 from api.storage.tables import PaymentOrder, SettlementAccount, Vendor
 
 MAX_NAME = 200
@@ -27,7 +29,7 @@ _ACCOUNTS = (
     .where(_ACCOUNT.vendor_id == bindparam("vendor_id"), _ACCOUNT.env_mode == bindparam("env_mode"))
     .order_by(_ACCOUNT.currency)
 )
-_CHOSEN = _ACCOUNTS.where(_ACCOUNT.currency.in_(bindparam("currencies", expanding=True)))
+_ALL = Statement(_ACCOUNTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,20 +143,27 @@ def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency
     return count
 
 
-def list_accounts(session: Session, vendor_id: str, env_mode: EnvMode) -> tuple[Account, ...]:
+def list_accounts(place: Place, vendor_id: str, env_mode: EnvMode) -> tuple[Account, ...]:
     """Return a vendor's accounts in one environment, by currency."""
-    return _make_accounts(session.execute(_ACCOUNTS, {"vendor_id": vendor_id, "env_mode": env_mode}))
+    return _make_accounts(_ALL.fetch(place, {"vendor_id": vendor_id, "env_mode": env_mode}))
 
 
-def find_accounts(
-    session: Session, vendor_id: str, env_mode: EnvMode, currencies: Sequence[str]
-) -> tuple[Account, ...]:
+def find_accounts(place: Place, vendor_id: str, env_mode: EnvMode, currencies: Sequence[str]) -> tuple[Account, ...]:
     """Return those of a vendor's accounts that are for one of these currencies, in their order."""
-    asked = {"vendor_id": vendor_id, "env_mode": env_mode, "currencies": currencies}
-    return tuple(sorted(_make_accounts(session.execute(_CHOSEN, asked)), key=lambda a: currencies.index(a.currency)))
+    asked = {"vendor_id": vendor_id, "env_mode": env_mode} | {
+        f"currency_{n}": each for n, each in enumerate(currencies)
+    }
+    found = _make_accounts(_choose(len(currencies)).fetch(place, asked))
+    return tuple(sorted(found, key=lambda account: currencies.index(account.currency)))
 
 
-def _make_accounts(rows: Iterable[Row[Any]]) -> tuple[Account, ...]:
+@lru_cache(maxsize=64)
+def _choose(count: int) -> Statement:
+    """Return the query for accounts of so many currencies."""
+    return Statement(_ACCOUNTS.where(_ACCOUNT.currency.in_([bindparam(f"currency_{n}") for n in range(count)])))
+
+
+def _make_accounts(rows: Iterable[Any]) -> tuple[Account, ...]:
     return tuple(
         Account(
             currency=row.currency,

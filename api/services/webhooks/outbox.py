@@ -10,22 +10,29 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import BigInteger, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, make_id
-from api.storage.db import insert_row
+from api.storage.rows import insert_row
+from api.storage.statements import Place, Statement, find_direct
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
 _SUBSCRIPTION = WebhookSubscription.__table__.c
-_ACTIVE = select(_SUBSCRIPTION.id, _SUBSCRIPTION.events).where(
-    _SUBSCRIPTION.vendor_id == bindparam("vendor_id"),
-    _SUBSCRIPTION.env_mode == bindparam("env_mode"),
-    _SUBSCRIPTION.deleted_at.is_(None),
-    _SUBSCRIPTION.disabled_at.is_(None),
+_ACTIVE = Statement(
+    select(_SUBSCRIPTION.id, _SUBSCRIPTION.events).where(
+        _SUBSCRIPTION.vendor_id == bindparam("vendor_id"),
+        _SUBSCRIPTION.env_mode == bindparam("env_mode"),
+        _SUBSCRIPTION.deleted_at.is_(None),
+        _SUBSCRIPTION.disabled_at.is_(None),
+    )
 )
+
+
+_HOLD_SHARED = Statement(select(func.pg_advisory_xact_lock_shared(bindparam("key", type_=BigInteger()))))
+_HOLD = Statement(select(func.pg_advisory_xact_lock(bindparam("key", type_=BigInteger()))))
 
 
 class DeliveryStatus(StrEnum):
@@ -65,7 +72,7 @@ class NewEvent:
     transfer_id: str | None = None
 
 
-def publish(session: Session, event: NewEvent) -> str:
+def publish(place: Place, event: NewEvent) -> str:
     """Write an event, and a delivery for each active subscription of its vendor and environment to its type.
 
     Nothing is sent before the caller's transaction commits, and nothing is lost after.
@@ -75,15 +82,18 @@ def publish(session: Session, event: NewEvent) -> str:
     str
         The event's id.
     """
-    active = session.execute(_ACTIVE, {"vendor_id": event.vendor_id, "env_mode": event.env_mode})
-    return publish_to(session, event, [row.id for row in active if event.type in row.events])
+    active = _ACTIVE.fetch(place, {"vendor_id": event.vendor_id, "env_mode": event.env_mode})
+    return publish_to(place, event, [row.id for row in active if event.type in row.events])
 
 
-def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str]) -> str:
+def publish_to(place: Place, event: NewEvent, subscription_ids: Iterable[str]) -> str:
     """Write an event and a delivery for each of these subscriptions; return the event's id."""
-    _hold_cursor(session, event.vendor_id, event.env_mode, shared=True)
-    row = WebhookEvent(
-        id=make_id(IdPrefix.EVENT, event.created_at),
+    _hold_cursor(place, event.vendor_id, event.env_mode, shared=True)
+    event_id = make_id(IdPrefix.EVENT, event.created_at)
+    insert_row(
+        place,
+        WebhookEvent,
+        id=event_id,
         vendor_id=event.vendor_id,
         order_id=event.order_id,
         transfer_id=event.transfer_id,
@@ -92,19 +102,19 @@ def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str
         payload=write_payload(event),
         created_at=event.created_at,
     )
-    insert_row(session, row)
     for subscription_id in subscription_ids:
-        delivery = WebhookDelivery(
+        insert_row(
+            place,
+            WebhookDelivery,
             id=make_id(IdPrefix.DELIVERY, event.created_at),
-            event_id=row.id,
+            event_id=event_id,
             subscription_id=subscription_id,
             status=DeliveryStatus.PENDING,
             attempts=0,
             next_attempt_at=event.created_at,
             created_at=event.created_at,
         )
-        insert_row(session, delivery)
-    return row.id
+    return event_id
 
 
 def write_payload(event: NewEvent) -> str:
@@ -128,10 +138,9 @@ def settle_cursor(session: Session, vendor_id: str, env_mode: EnvMode) -> None:
     _hold_cursor(session, vendor_id, env_mode, shared=False)
 
 
-def _hold_cursor(session: Session, vendor_id: str, env_mode: EnvMode, *, shared: bool) -> None:
-    if session.get_bind().dialect.name != "postgresql":
+def _hold_cursor(place: Place, vendor_id: str, env_mode: EnvMode, *, shared: bool) -> None:
+    if find_direct(place).dialect.name != "postgresql":
         return  # SQLite has one writer at a time
     digest = hashlib.sha256(f"events:{vendor_id}:{env_mode}".encode()).digest()
     key = int.from_bytes(digest[:8], "big", signed=True)
-    lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-    session.execute(select(lock(key)))
+    (_HOLD_SHARED if shared else _HOLD).run(place, {"key": key})

@@ -8,10 +8,9 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from functools import cache
 
 import structlog
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -21,6 +20,7 @@ from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.watched_chain import ChainGroup
 from api.services.settlement.watching.watcher import look
 from api.storage.fencing import LeaseLost
+from api.storage.statements import Statement
 from api.storage.tables import Payment
 
 REQUESTS_A_MINUTE = 58
@@ -154,18 +154,15 @@ class ChainTask:
     def _is_waiting(self, resources: Resources, chain_id: int) -> bool:
         with resources.database.look() as connection:
             values = {"chain_id": chain_id, "env_mode": self._env_mode}
-            return connection.scalar(_build_waiting(), values) is not None
+            return bool(_WAITING.fetch(connection, values))
 
 
-@cache
-def _build_waiting() -> Select[int]:
-    """Build the query for all chains: each look asks it."""
-    return (
-        select(Payment.id)
-        .where(
-            Payment.state == PaymentState.SEEN,
-            Payment.chain_id == bindparam("chain_id", type_=Payment.chain_id.type),
-            Payment.env_mode == bindparam("env_mode", type_=Payment.env_mode.type),
-        )
-        .limit(1)
+_WAITING = Statement(
+    select(Payment.id)
+    .where(
+        Payment.state == PaymentState.SEEN,
+        Payment.chain_id == bindparam("chain_id", type_=Payment.chain_id.type),
+        Payment.env_mode == bindparam("env_mode", type_=Payment.env_mode.type),
     )
+    .limit(1)
+)

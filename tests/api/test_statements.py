@@ -1,0 +1,189 @@
+"""Statements that are asked directly: the rows, values and errors are SQLAlchemy's own, on both databases."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from sqlalchemy import bindparam, select, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from api.domain.simulation import Action
+from api.services.checkout import money_seen
+from api.services.operations import duty_health
+from api.services.orders import creation, reading
+from api.services.resources import Resources
+from api.services.vendors import vendors
+from api.storage.db import Database
+from api.storage.rows import insert_row
+from api.storage.statements import Statement
+from api.storage.tables import Base, Payment, PaymentOrder, TimelineEntry, Vendor, WebhookEvent
+from tests.api.conftest import START
+from tests.support.shop import Shop
+
+QUERIES = {
+    "an order for its vendor": reading._OWN,
+    "an order for its payer": reading._PUBLIC,
+    "transfers": reading._TRANSFERS,
+    "refunds": reading._REFUNDS,
+    "accounts": vendors._ALL,
+    "two accounts": vendors._choose(2),
+    "heights": creation._HEIGHTS,
+    "cursors": money_seen._CURSORS,
+    "leases": duty_health._LEASES,
+}
+
+
+MADE = {"created_at": START, "updated_at": START}
+ORDER = {
+    "id": "po_1",
+    "env_mode": "test",
+    "status": "created",
+    "line_items": [{"title": "Tea ✓", "quantity": 1}],
+    "price_currency": "USDC",
+    "price_amount": 2**255,
+    "price_decimals": 18,
+    **{f"{name}_callback_url": "https://shop.example/" for name in ("success", "cancel", "failure")},
+    "merchant_metadata": {"cart": None},
+    "payment_reference": bytes(range(16)),
+    "expires_at": START,
+    **MADE,
+}
+TRANSFER = {
+    "public_id": "tr_1",
+    "chain_id": 10,
+    "tx_hash": "0xab",
+    "log_index": 0,
+    "kind": "payment",
+    "env_mode": "test",
+    **dict.fromkeys(("token_address", "sender", "recipient"), "0x1"),
+    "amount": 0,
+    **dict.fromkeys(("mined_at", "seen_at", "updated_at"), START),
+    "state": "final",
+}
+EVENT = {"id": "evt_1", "type": "x", "env_mode": "test", "payload": "{}", "created_at": START}
+COUNTED = {(TimelineEntry, "id"), (Payment, "id"), (WebhookEvent, "seq")}
+EVERYBODY = Statement(select(Vendor.id))
+ROWS: dict[type[Base], dict[str, Any]] = {
+    PaymentOrder: ORDER,
+    TimelineEntry: {"order_id": "po_1", "status": "created", "at": START},
+    Payment: TRANSFER,
+    WebhookEvent: EVENT,
+}
+
+
+def pay(shop: Shop) -> dict[str, Any]:
+    """Let an order be paid; return what the queries are asked with."""
+    order_id = shop.create()
+    shop.simulate(order_id, Action.PAY)
+    shop.wait(60)
+    currencies = {"currency_0": "USDC", "currency_1": "ETH"}
+    return {"order_id": order_id, "vendor_id": shop.merchant.id, "env_mode": "test", **currencies}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_rows_are_those_that_sqlalchemy_reads(shop: Shop, name: str) -> None:
+    statement, given = QUERIES[name], pay(shop)
+    with shop.resources.database.read() as session:
+        clause = cast("Any", statement._clause)
+        values = {name: value for name, value in given.items() if name in clause.compile().params}
+        theirs = session.execute(clause, values)
+        names, rows = tuple(theirs.keys()), theirs.all()
+        ours = statement.fetch(session, values)
+    with shop.resources.database.look() as place:
+        assert statement.fetch(place, values) == ours
+    assert [tuple(row) for row in ours] == [tuple(row) for row in rows]
+    assert [[type(value) for value in row] for row in ours] == [[type(value) for value in row] for row in rows]
+    assert all(row._fields == names for row in ours)
+    assert rows or name in ("refunds", "leases")
+
+
+@pytest.mark.parametrize("table", ROWS, ids=lambda table: table.__name__)
+def test_a_row_is_stored_as_sqlalchemy_stores_it(resources: Resources, table: type[Base]) -> None:
+    database, stored = resources.database, []
+    for is_direct in (False, True):
+        with database.write() as session:
+            session.add(Vendor(id="ven_1", name="Tea", created_at=START))
+            session.flush()
+            owner = {"vendor_id": "ven_1"} if hasattr(table, "vendor_id") else {}
+            if table is TimelineEntry:
+                session.add(PaymentOrder(**ORDER, vendor_id="ven_1"))
+                session.flush()
+            if is_direct:
+                insert_row(session, table, **ROWS[table], **owner)
+            else:
+                session.add(table(**ROWS[table], **owner))
+                session.flush()
+            found = session.execute(select(table.__table__)).one()._asdict()
+            stored.append({name: value for name, value in found.items() if (table, name) not in COUNTED})
+            session.rollback()
+    assert stored[0] == stored[1]
+
+
+def insert_all(database: Database, *vendors: dict[str, Any]) -> None:
+    """Insert rows in one transaction."""
+    with database.write_directly() as place:
+        for vendor in vendors:
+            insert_row(place, Vendor, **vendor)
+
+
+def test_what_is_written_directly_is_kept_if_all_of_it_is(resources: Resources) -> None:
+    database, vendor = resources.database, dict[str, Any](id="ven_1", name="Tea", created_at=START)
+    with pytest.raises(IntegrityError) as raised:
+        insert_all(database, vendor, vendor)
+    assert "Tea" not in str(raised.value)
+    with database.look_at_one_state() as place:
+        assert EVERYBODY.fetch(place) == []
+        insert_all(database, vendor)
+        assert EVERYBODY.fetch(place) == [], "the state is that of the first query"
+    with database.look() as place:
+        assert [row.id for row in EVERYBODY.fetch(place)] == ["ven_1"]
+
+
+def test_a_list_of_unknown_length_is_refused(resources: Resources) -> None:
+    several = Statement(select(Vendor.id).where(Vendor.id.in_(bindparam("ids", expanding=True))))
+    with resources.database.look() as place, pytest.raises(ValueError, match="length"):
+        several.fetch(place, {"ids": ["ven_1"]})
+
+
+def ask_after_end(database: Database) -> None:
+    """Ask over a connection that has just ended."""
+    with database.look() as place:
+        if place.dialect.name == "sqlite":
+            place._driver.close()
+        else:
+            (pid,) = place.execute("SELECT pg_backend_pid()", ()).fetchone()
+            with database.engine.connect() as other:
+                other.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+        EVERYBODY.fetch(place)
+
+
+def test_a_connection_that_is_gone_is_told_as_sqlalchemy_tells_it_and_the_next_is_new(resources: Resources) -> None:
+    pool = resources.database.engine.pool
+    with pytest.raises(DBAPIError) as raised:
+        ask_after_end(resources.database)
+    assert raised.value.connection_invalidated
+    assert resources.database.engine.pool is not pool, "the others may be gone too"
+    with resources.database.look() as place:
+        assert EVERYBODY.fetch(place) == []
+
+
+def write_where_nothing_may_be_written(database: Database) -> None:
+    """Write over a connection that may only read."""
+    with database.look_at_one_state() as place:
+        is_sqlite = place.dialect.name == "sqlite"
+        place.execute("PRAGMA query_only = ON" if is_sqlite else "SET TRANSACTION READ ONLY", ()).close()
+        try:
+            insert_row(place, Vendor, id="ven_1", name="Tea", created_at=START)
+        finally:
+            if is_sqlite:
+                place.execute("PRAGMA query_only = OFF", ()).close()
+
+
+def test_a_server_that_became_read_only_is_left(resources: Resources) -> None:
+    engine = resources.database.engine
+    pool = engine.pool
+    with pytest.raises(DBAPIError) as raised:
+        write_where_nothing_may_be_written(resources.database)
+    is_server = engine.dialect.name == "postgresql"  # of another kind there is no other to turn to
+    assert (raised.value.connection_invalidated, engine.pool is not pool) == (is_server, is_server)
