@@ -100,9 +100,7 @@ class Query:
             return None
         for _ in range(REPEATS):
             refused: dict[str, QuoteRefused] = {}
-            gas_cost, work = self._valuation.gas_cost, self.budget.work
-            candidates = self._search.find_candidates(request, gas_cost, allowed, max_hops, work)
-            replayed = replay_best(self.graph, candidates, request, refused)
+            candidates, replayed = self._find_best(request, allowed, max_hops, refused)
             self.budget.spend(QUOTE * max_hops * (len(replayed) + len(refused)))
             if replayed:
                 best, hops = replayed[0]
@@ -116,6 +114,20 @@ class Query:
                 break
             allowed = self.exclude(allowed, refused)
         return None
+
+    def _find_best(
+        self, request: RouteRequest, allowed: Mask, max_hops: int, refused: dict[str, QuoteRefused]
+    ) -> tuple[list[Candidate], list[tuple[Candidate, tuple[Hop, ...]]]]:
+        """Return candidates, and the best of them replayed; in narrow searches first, unless a market declines."""
+        for is_narrow in (not request.alternatives, False):
+            refused.clear()
+            candidates = self._search.find_candidates(
+                request, self._valuation.gas_cost, allowed, max_hops, self.budget.work, is_narrow=is_narrow
+            )
+            replayed = replay_best(self.graph, candidates, request, refused)
+            if not refused:
+                break
+        return candidates, replayed
 
     def sell(self, amount: int) -> Query:
         """Return the same question for an amount that is sold."""
