@@ -115,7 +115,7 @@ class Search:
             ways, ends, direction = (graph.forward, graph.reverse), (source, target), FORWARD
         else:
             ways, ends, direction = (graph.reverse, graph.forward), (target, source), REVERSE
-        is_narrow &= direction == FORWARD and max_hops > NEAR and not (weights.time_first or weights.time_rate)
+        is_narrow &= direction == FORWARD and not (weights.time_first or weights.time_rate)
         problem = PathProblem(
             *ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops, is_narrow, work
         )  # fmt: skip
