@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from routing_engine.curves.kernels import edge_curve
@@ -12,6 +14,7 @@ from routing_engine.search.allocation import Allocation
 from routing_engine.search.exact_output import Flows
 from routing_engine.search.flow_replay import FlowPlan
 from routing_engine.search.split import Splitter
+from routing_engine.search.step_gas import choose_hops, spare_steps
 
 _compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
@@ -29,13 +32,26 @@ def replay_allocation(splitter: Splitter, allocation: Allocation) -> tuple[Hop, 
             return None
         try:
             _, hops = FlowPlan.of(graph, found.edges, found.flows).replay_with_room(amount)
-            return hops
+            return _spare_steps(splitter, allocation, found, hops)
         except QuoteRefused as refusal:
             declining = graph.find_edges(refusal.market_id)
             if refusal.reason == Refusal.AMOUNT_TOO_LOW:
                 declining += _find_tiny(splitter, found)
             allocation = allocation.without(declining)
     return None
+
+
+def _spare_steps(splitter: Splitter, allocation: Allocation, found: Flows, hops: tuple[Hop, ...]) -> tuple[Hop, ...]:
+    """Return hops that enter fewer steps of pools, where they net more in exact integers."""
+    fewer_steps = spare_steps(splitter, allocation, found)
+    if fewer_steps is None:
+        return hops
+    with suppress(QuoteRefused):
+        _, fewer = FlowPlan.of(splitter.graph, fewer_steps.edges, fewer_steps.flows).replay_with_room(
+            splitter.request.amount
+        )
+        return choose_hops(splitter, hops, fewer)
+    return hops
 
 
 def _find_tiny(splitter: Splitter, found: Flows) -> list[int]:

@@ -15,16 +15,16 @@ from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound import flow_limits
-from routing_engine.kernels.split import column_generation, pruning, try_columns
-from routing_engine.kernels.split.flow_network import MAX_EDGES
+from routing_engine.kernels.split import column_generation, try_columns
 from routing_engine.request import RouteRequest
 from routing_engine.search.allocation import Allocation, Part, choose_better
 from routing_engine.search.exact_output import Flows
 from routing_engine.search.gas_free import begin_with_gas
 from routing_engine.search.path_search import ThreadMemory
+from routing_engine.search.reallocation import reallocate_paths
 
 _fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
-_generate_columns, _reallocate = Compiled(column_generation.generate_columns), Compiled(pruning.reallocate)
+_generate_columns = Compiled(column_generation.generate_columns)
 _append_open_paths = Compiled(try_columns.append_open_paths)
 
 ROUNDS, JUDGE, JUDGE_BRIEFLY = 60, 0, -1
@@ -90,6 +90,11 @@ class Splitter:
     def max_hops(self) -> int:
         """Hops of the paths that are looked for first."""
         return self._problem.max_hops
+
+    @property
+    def problem(self) -> SplitProblem:
+        """What the kernels are given."""
+        return self._problem
 
     @property
     def is_over(self) -> bool:
@@ -227,10 +232,7 @@ class Splitter:
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""
-        paths, problem = allocation.paths, self._problem
-        order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
-        total, value, *prices = _reallocate(paths, allocation.count, amount, problem.graph, problem.work, order, flow)
-        return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, *prices)
+        return reallocate_paths(allocation, amount, self._problem.graph, self._problem.work)
 
     def value_cost(self, flows: Flows) -> float:
         """Return the input and its markets' gas, valued in the input."""

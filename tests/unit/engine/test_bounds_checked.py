@@ -12,8 +12,8 @@ import pytest
 from tests.support.bounds_checked import CACHE, FLAG, FOLDER, are_checked
 
 
-def test_usual_kernels_do_not_look() -> None:
-    assert not are_checked()
+def test_kernels_look_in_a_run_that_asks_for_it_alone() -> None:
+    assert are_checked() is (os.environ.get(FLAG, "0") == "1")
 
 
 def test_a_run_with_kernels_that_others_may_take_for_theirs_is_refused(tmp_path: Path) -> None:

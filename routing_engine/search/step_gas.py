@@ -1,0 +1,197 @@
+"""Flows that end before a pool's next step, where the gas of that step costs more than what lies behind it brings.
+
+Newton's method makes marginal prices equal as if gas did not change with an amount. But a concentrated pool takes more
+gas for each step of its loop, and the last one is often entered for little. To stop before it saves its gas. What then
+goes over other paths costs only what is second order in it, as all marginal prices are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.curves.curve import X0
+from routing_engine.curves.kernels import edge_curve
+from routing_engine.jit.direct_call import Compiled
+from routing_engine.kernels.arrays import Adjacency, GraphArrays, SplitProblem
+from routing_engine.kernels.split.flow_network import Paths
+from routing_engine.model import Hop
+from routing_engine.search.allocation import Allocation
+from routing_engine.search.exact_output import Flows
+from routing_engine.search.reallocation import reallocate_paths
+from routing_engine.search.split import Splitter
+
+_compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
+
+ROUNDS, TRIALS = 24, 3
+"""How many steps are spared at most, and how many are tried for each."""
+
+FARTHEST = 16
+"""How many steps back an edge may stop at once: several may lie close together behind a long one."""
+
+OTHERS = 2.0
+"""What a stop is taken to cost, times what the edge that stops loses itself."""
+
+OPEN = 1e-8
+"""Relative gap from which on steps are looked at."""
+
+WORTHWHILE = 1e-9
+"""Part of the output that sparing a step must bring."""
+
+BEFORE = 1.0 - 1e-9
+"""Part of what a pool takes up to a step that it is given: integers may round up on the way."""
+
+PROBE = 1e-6
+"""Part of a flow over which a marginal price is measured."""
+
+
+def spare_steps(splitter: Splitter, allocation: Allocation, found: Flows) -> Flows | None:
+    """Return flows over the same paths that net more, as they enter fewer steps; None where none do.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Whose paths `found` are the flows of. It is left as it is.
+    """
+    is_open = allocation.bound > allocation.net * (1.0 + OPEN)
+    steps = _Steps(splitter.problem, allocation, found) if is_open and splitter.problem.gas.any() else None
+    return steps.spare() if steps and steps.may_save else None
+
+
+def choose_hops(splitter: Splitter, one: tuple[Hop, ...], other: tuple[Hop, ...]) -> tuple[Hop, ...]:
+    """Return those of two ways to sell an amount that net more."""
+    index, numbers = splitter.graph.index, splitter.graph.chain_number
+    end, gas = splitter.problem.end, splitter.problem.gas
+
+    def value(hops: tuple[Hop, ...]) -> float:
+        given = sum(hop.amount_out for hop in hops if index[hop.token_out] == end)
+        return given - sum(hop.gas * gas.item(numbers[hop.token_in.chain_id]) for hop in hops)
+
+    return max(one, other, key=value)
+
+
+class _Steps:
+    """The edges of one allocation as a graph of their own, in which they may be told to take less.
+
+    Parameters
+    ----------
+    problem : SplitProblem
+        Of the splitter.
+    allocation, found
+        As of `spare_steps`.
+    """
+
+    def __init__(self, problem: SplitProblem, allocation: Allocation, found: Flows) -> None:
+        self._problem, self._found, self._edges = problem, found, np.array(found.edges, np.int64)
+        whole = problem.graph
+        self._rows = rows = whole.forward.edges[self._edges]
+        self._source = whole.source[self._edges]
+        price = problem.gas[rows["chain"]]
+        self._base, self._step = rows["gas"] * price, rows["gas_per_piece"] * price
+        self.may_save = bool(((rows["n_pieces"] > 1) & (self._step > WORTHWHILE * found.value)).any())
+        self._graph = GraphArrays(Adjacency(whole.forward.first, rows), whole.reverse, self._source, whole.pieces)
+        self._allocation = allocation
+
+    def spare(self) -> Flows | None:
+        """Tell one edge after the other to stop before its last step, as long as that nets more."""
+        known, best = self._found, self._value_net(flow := self._spread(self._found))
+        at_first = best
+        for _ in range(ROUNDS):
+            tried = [self._try_stop(edge, stop) for edge, stop in self._list_stops(flow)]
+            net, flows, edge, stop = max(tried, key=lambda each: each[0], default=(best, known, -1, 0.0))
+            if net <= best + WORTHWHILE * known.value:
+                break
+            best, known, self._rows["x_max"][edge] = net, flows, stop
+            flow = self._spread(known)
+        if best == at_first:
+            return None
+        return known._replace(edges=self._edges[known.edges].tolist())
+
+    def _spread(self, flows: Flows) -> npt.NDArray[np.float64]:
+        """Return the flow of each edge."""
+        if flows is self._found:
+            return np.array(flows.flows)
+        flow = np.zeros(self._edges.size)
+        flow[flows.edges] = flows.flows
+        return flow
+
+    def _value_net(self, flow: npt.NDArray[np.float64], value: float | None = None) -> float:
+        """Return what flows give less the gas of all edges in use, in units of the target."""
+        entered = np.array([self._count_entered(edge, each) for edge, each in enumerate(flow.tolist())])
+        gas = np.where(flow > 0.0, self._base + self._step * entered, 0.0).sum()
+        return (self._found.value if value is None else value) - float(gas)
+
+    def _read_starts(self, edge: int) -> npt.NDArray[np.float64]:
+        """Return where the pieces of an edge begin."""
+        first, size = self._rows["piece"].item(edge), self._rows["n_pieces"].item(edge)
+        starts: npt.NDArray[np.float64] = self._graph.pieces[first : first + size, X0]
+        return starts
+
+    def _count_entered(self, edge: int, flow: float) -> int:
+        """Count the pieces that a flow enters beside the first."""
+        if self._step[edge] == 0.0 or self._rows["n_pieces"].item(edge) == 1:
+            return 0
+        return max(0, int(self._read_starts(edge).searchsorted(flow, side="right")) - 1)
+
+    def _list_stops(self, flow: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
+        """List the edges that might stop earlier and where, of most promise first.
+
+        What the edge itself loses by that, beyond what its flow brings elsewhere at the present marginal price, is the
+        least that it costs. The others are taken to lose as much.
+        """
+        there, slope = self._measure(flow)
+        dual_price = self._price_tokens(slope)
+        stops = []
+        for edge, each in enumerate(flow.tolist()):
+            entered = self._count_entered(edge, each)
+            if entered == 0:
+                continue
+            starts = self._read_starts(edge)[max(1, entered + 1 - FARTHEST) : entered + 1] * BEFORE
+            lost = there[edge] - self._compute(starts, [edge] * starts.size) - slope[edge] * (each - starts)
+            saved = self._step[edge] * np.arange(starts.size, 0, -1)
+            gain = saved - OTHERS * lost * dual_price[self._rows["other"].item(edge)]
+            stops += [(gained, edge, stop) for gained, stop in zip(gain.tolist(), starts.tolist(), strict=True)]
+        stops.sort(reverse=True)
+        return [(edge, stop) for gained, edge, stop in stops[:TRIALS] if gained > 0.0]
+
+    def _compute(self, flow: npt.NDArray[np.float64], edges: Sequence[int] = ()) -> npt.NDArray[np.float64]:
+        """Return what edges give, all of them by default."""
+        rows = self._rows[[*edges]] if edges else self._rows
+        outputs: npt.NDArray[np.float64] = _compute_amounts_out(rows, self._graph.pieces, flow)
+        return outputs
+
+    def _measure(self, flow: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the output and the marginal price of each edge."""
+        there, before = self._compute(flow), self._compute(flow * (1.0 - PROBE))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return there, np.nan_to_num((there - before) / (flow * PROBE))
+
+    def _price_tokens(self, slope: npt.NDArray[np.float64]) -> dict[int, float]:
+        """Return what a unit of each token is worth in the target at these marginal prices."""
+        order = range(self._edges.size)
+        dual_price = {self._problem.end: 1.0}
+        rows = zip(self._source.tolist(), self._rows["other"].tolist(), slope.tolist(), order, strict=True)
+        for source, target, price, _ in reversed([*rows]):
+            dual_price[source] = max(dual_price.get(source, 0.0), price * dual_price.get(target, 0.0))
+        return dual_price
+
+    def _try_stop(self, edge: int, stop: float) -> tuple[float, Flows, int, float]:
+        """Allocate with an edge that takes no more than `stop`."""
+        known: Any = self._rows["x_max"][edge]
+        self._rows["x_max"][edge] = stop
+        flows = reallocate_paths(self._renumber(), self._found.amount, self._graph, self._problem.work)
+        self._rows["x_max"][edge] = known
+        net = self._value_net(self._spread(flows), flows.value) if flows.edges else float("-inf")
+        return net, flows, edge, stop
+
+    def _renumber(self) -> Allocation:
+        """Return the allocation over the edges of this graph."""
+        count = self._allocation.count
+        rows, x = self._allocation.paths.rows[:count], self._allocation.paths.x[:count]
+        order = self._edges.argsort()
+        places = order[np.minimum(self._edges[order].searchsorted(rows), order.size - 1)]
+        return replace(self._allocation, paths=Paths(np.where(rows < 0, -1, places).astype(np.int32), x.copy()))
