@@ -84,8 +84,9 @@ class PathProblem(NamedTuple):
 
     `onward` are the edges in the search's direction, `backward` those in the other: forward and reverse for exact-in,
     swapped for exact-out. `start` and `end` are source and target for exact-in, target and source for exact-out.
-    `amount` is in smallest units at `start`; `direction` is `FORWARD` or `REVERSE`. `work` is the steps that are left:
-    see `routing_engine.kernels.work`.
+    `amount` is in smallest units at `start`; `direction` is `FORWARD` or `REVERSE`. Where it `is_narrow`, which only
+    exact-in without a value of time may be, paths that are worse than another of no more hops need not be found. `work`
+    is the steps that are left: see `routing_engine.kernels.work`.
     """
 
     onward: Adjacency
@@ -98,6 +99,7 @@ class PathProblem(NamedTuple):
     amount: float
     direction: int
     max_hops: int
+    is_narrow: bool
     work: npt.NDArray[np.int64]
 
 
@@ -123,6 +125,21 @@ class SplitProblem(NamedTuple):
     work: npt.NDArray[np.int64]
 
 
+class Prospects(NamedTuple):
+    """What labels can become: see `routing_engine.kernels.search.prospects`.
+
+    `most[k, v]` is the most that a unit of token v becomes over up to k hops, zero between searches, and `via[k, v]`
+    the edge that it follows. `reached` lists the tokens where it is positive. `floor[h]` is what a path of up to h hops
+    must score to be found; `walk` is the path that tells.
+    """
+
+    most: npt.NDArray[np.float64]
+    via: npt.NDArray[np.int32]
+    reached: npt.NDArray[np.int32]
+    floor: npt.NDArray[np.float64]
+    walk: npt.NDArray[np.int32]
+
+
 class Scratch(NamedTuple):
     """Memory of one thread's searches for paths; `counts` and `is_adjacent` are all zero between searches."""
 
@@ -130,6 +147,7 @@ class Scratch(NamedTuple):
     counts: npt.NDArray[np.uint8]
     touched: npt.NDArray[np.int32]
     is_adjacent: npt.NDArray[np.bool_]
+    prospects: Prospects
 
 
 class Inflow(NamedTuple):

@@ -29,6 +29,9 @@ _find_best_paths = Compiled(best_paths.find_best_paths)
 TIE = 1e-6
 """Candidates whose float64 scores differ by less are compared in exact integers; for amounts of few units by more."""
 
+NEAR = 3
+"""Hops over which a search is short: to look first for what labels can become takes as long."""
+
 
 Candidate = tuple[list[float], list[int]]
 """A path that the kernel likes: its time and score, and its forward edges from source to target, -1 past the end."""
@@ -82,6 +85,8 @@ class Search:
         allowed: npt.NDArray[np.bool_],
         max_hops: int,
         work: npt.NDArray[np.int64],
+        *,
+        is_narrow: bool = False,
     ) -> list[Candidate]:
         """Return a few paths for each number of hops, best first.
 
@@ -97,6 +102,8 @@ class Search:
             At most the request's.
         work : int64 array, shape (1,)
             Of a `Budget`, from which the search takes what it does.
+        is_narrow : bool
+            Whether to leave out, where that saves time, paths that are worse than another of no more hops.
         """
         graph, objective = self.graph, request.objective
         source, target = graph.index[request.token_in], graph.index[request.token_out]
@@ -108,7 +115,10 @@ class Search:
             ways, ends, direction = (graph.forward, graph.reverse), (source, target), FORWARD
         else:
             ways, ends, direction = (graph.reverse, graph.forward), (target, source), REVERSE
-        problem = PathProblem(*ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops, work)
+        is_narrow &= direction == FORWARD and not (weights.time_first or weights.time_rate)
+        problem = PathProblem(
+            *ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops, is_narrow, work
+        )  # fmt: skip
         total = _find_best_paths(problem, scratch, found, scores)
         return [*zip(scores[:total].tolist(), found[:total].tolist(), strict=True)]
 

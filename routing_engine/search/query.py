@@ -17,7 +17,15 @@ from routing_engine.model import Hop
 from routing_engine.request import MAX_HOPS, USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation, Part
-from routing_engine.search.path_search import Candidate, Search, list_edges, mask_allowed_markets, replay, replay_best
+from routing_engine.search.path_search import (
+    NEAR,
+    Candidate,
+    Search,
+    list_edges,
+    mask_allowed_markets,
+    replay,
+    replay_best,
+)
 from routing_engine.search.split import Splitter
 from routing_engine.values import seal
 
@@ -100,9 +108,7 @@ class Query:
             return None
         for _ in range(REPEATS):
             refused: dict[str, QuoteRefused] = {}
-            gas_cost, work = self._valuation.gas_cost, self.budget.work
-            candidates = self._search.find_candidates(request, gas_cost, allowed, max_hops, work)
-            replayed = replay_best(self.graph, candidates, request, refused)
+            candidates, replayed = self._find_best(request, allowed, max_hops, refused)
             self.budget.spend(QUOTE * max_hops * (len(replayed) + len(refused)))
             if replayed:
                 best, hops = replayed[0]
@@ -116,6 +122,22 @@ class Query:
                 break
             allowed = self.exclude(allowed, refused)
         return None
+
+    def _find_best(
+        self, request: RouteRequest, allowed: Mask, max_hops: int, refused: dict[str, QuoteRefused]
+    ) -> tuple[list[Candidate], list[tuple[Candidate, tuple[Hop, ...]]]]:
+        """Return candidates, and the best of them replayed; in narrow searches first, unless a market declines."""
+        needs_others = request.alternatives > 0 or request.max_price_impact_bps is not None
+        is_whole = needs_others or max_hops <= NEAR or request.side == Side.EXACT_OUT
+        for is_narrow in (False,) if is_whole else (True, False):
+            refused.clear()
+            candidates = self._search.find_candidates(
+                request, self._valuation.gas_cost, allowed, max_hops, self.budget.work, is_narrow=is_narrow
+            )
+            replayed = replay_best(self.graph, candidates, request, refused)
+            if not refused:
+                break
+        return candidates, replayed
 
     def sell(self, amount: int) -> Query:
         """Return the same question for an amount that is sold."""

@@ -16,6 +16,7 @@ from routing_engine.jit.decorators import inlined, inner, kernel
 from routing_engine.kernels.arrays import FORWARD
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
+from routing_engine.kernels.search.prospects import clear_prospects, fill_prospects, is_promising
 from routing_engine.kernels.vectors import copy_first
 from routing_engine.kernels.work import spend
 
@@ -35,6 +36,8 @@ def _relax(k, slot, e, problem, scratch):
     if not amount > 0.0:  # refused, or NaN
         return False
     v = edge["other"]
+    if problem.is_narrow and not is_promising(k + 1, v, amount, label["cost"], problem, scratch.prospects):
+        return False
     cost = label["cost"] + (edge["gas"] + edge["gas_per_piece"] * entered) * weights.gas_cost[edge["chain"]]
     time = label["time"] + edge["time"]
     if edge["time"] == 0.0 and (v == problem.end if is_forward else k == 0):
@@ -162,6 +165,7 @@ def find_best_paths(problem, scratch, found, scores):
         Number of rows filled.
     """
     onward, backward, max_hops = problem.onward, problem.backward, problem.max_hops
+    reached = fill_prospects(problem, scratch.prospects) if problem.is_narrow else 0
     mark_adjacent(backward, problem.end, scratch.is_adjacent, True)
     sizes = np.zeros(max_hops + 1, np.int64)
     scratch.touched[0, 0] = problem.start
@@ -184,4 +188,5 @@ def find_best_paths(problem, scratch, found, scores):
         for i in range(sizes[k]):
             scratch.counts[k, scratch.touched[k, i]] = 0
     mark_adjacent(backward, problem.end, scratch.is_adjacent, False)
+    clear_prospects(scratch.prospects, reached)
     return total

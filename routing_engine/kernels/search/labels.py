@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routing_engine.jit.decorators import inner
-from routing_engine.kernels.arrays import Scratch
+from routing_engine.kernels.arrays import Prospects, Scratch
 
 LABELS = 3
 """Labels kept per token and round: with one, the best way to a token can block the market that should come next."""
@@ -48,6 +48,13 @@ def create_scratch(tokens: int, max_hops: int) -> Scratch:
         counts=np.zeros((rounds, tokens), np.uint8),
         touched=np.zeros((rounds, tokens), np.int32),
         is_adjacent=np.zeros(tokens, np.bool_),
+        prospects=Prospects(
+            most=np.zeros((rounds, tokens)),
+            via=np.zeros((rounds, tokens), np.int32),
+            reached=np.zeros(rounds * tokens, np.int32),
+            floor=np.zeros(rounds),
+            walk=np.zeros(rounds, np.int32),
+        ),
     )
 
 
