@@ -82,12 +82,12 @@ def serve(config: Config) -> bool:
     configure_logging(config.log_level)
     application = Application(config)
     application.load(all_of_it=config.web_workers > 1)
-    listener = _listen(config)
-    if config.web_workers == 1:
-        answer_requests(application, listener)
-        return True
-    work = partial(answer_requests, application, listener)
-    return Siblings(work, count=config.web_workers, patience_s=GRACE_S + SLACK_S).run(listener.close)
+    with _listen(config) as listener:
+        if config.web_workers == 1:
+            answer_requests(application, listener)
+            return True
+        work = partial(answer_requests, application, listener)
+        return Siblings(work, count=config.web_workers, patience_s=GRACE_S + SLACK_S).run(listener.close)
 
 
 def answer_requests(application: Application, listener: socket.socket) -> None:

@@ -106,6 +106,7 @@ def show_blocks(writer: HistoryWriter) -> Iterator[Progress]:
     from rich.console import Console
 
     with Console(stderr=True, markup=False).status("Reading all pools …") as status:
+        status.update(spinner="dots")  # draws it now: a frame later it may say something else
 
         def show(block: RecordedBlock) -> None:
             tell_replaced(block)

@@ -75,8 +75,11 @@ class DirectConnection:
         is_gone = self.dialect.is_disconnect(error, self._driver, None)  # type: ignore[arg-type]  # any driver's
         is_gone = is_gone or getattr(error, "sqlstate", None) == READ_ONLY
         if is_gone:
+            # As SQLAlchemy does it: the pool makes others anew as they are asked for, and closes those of before.
+            # `dispose` would leave the ones that are in use now to the garbage collector, open.
+            held = self._held.connection if isinstance(self._held, Connection) else self._held
+            self._source.engine.pool._invalidate(held, error, _checkin=False)
             self._held.invalidate(error)
-            self._source.engine.dispose()
         return wrap_error(self.dialect, error, text, is_gone=is_gone)
 
 

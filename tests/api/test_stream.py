@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import requests
+import uvicorn
 from flask import Flask
 from flask.testing import FlaskClient
 from websockets.exceptions import ConnectionClosed
@@ -168,11 +169,11 @@ def test_a_frame_of_four_kilobytes_is_taken(address: str) -> None:
 
 @pytest.mark.rule("stream.6")
 def test_the_server_pings_every_fifteen_seconds(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {}
-    monkeypatch.setattr("api.server.uvicorn.run", lambda *_, **options: given.update(options))
+    made: list[uvicorn.Config] = []
+    monkeypatch.setattr("api.server.uvicorn.Server.run", lambda self, sockets: made.append(self.config))
     monkeypatch.setattr("api.server.configure_logging", lambda _: None)
-    server.serve(replace(config, port=0))
-    assert (given["ws"], given["ws_ping_interval"]) == ("websockets-sansio", 15)
+    server.serve(replace(config, port=0, web_workers=1))
+    assert [(each.ws, each.ws_ping_interval) for each in made] == [("websockets-sansio", 15)]
 
 
 @pytest.mark.rule("stream.6")

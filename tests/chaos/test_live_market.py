@@ -129,6 +129,7 @@ def test_what_fails_is_told_and_what_comes_back_is_used(processes: Processes, br
     again = processes.answer(lambda body: not names_of_missing(body))
     assert again["snapshotId"] == whole["snapshotId"], "the same content has the same id"
     processes.kill("worker")
-    orphaned = processes.answer(lambda body: names_of_missing(body) == ["cctp"])
-    assert "its rates are too old" in orphaned["unavailable"][0]["reason"]
+    # Of several HTTP processes one may not have heard yet that the bridge answers again.
+    orphaned = processes.answer(lambda body: "its rates are too old" in str(body.get("unavailable")))
+    assert names_of_missing(orphaned) == ["cctp"]
     assert orphaned["snapshotId"] == without["snapshotId"]

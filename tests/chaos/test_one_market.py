@@ -123,6 +123,7 @@ def readers(
                 "REDIS_URL": f"redis+{redis[0]}",
                 "RATE_LIMIT_ROUTING": "1000000",
                 "RATE_LIMIT_KEYLESS": "1000000",
+                "WEB_WORKERS": "1",  # each has a port of its own here, so that all can be asked
                 "ADAPTERS": "sandbox,cctp",
                 "ADAPTER_OPTIONS": f"cctp.url={service.url}",
                 "SOURCE_INTERVALS": "cctp=1",

@@ -34,9 +34,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService
 
 
 @pytest.fixture
-def parent() -> psutil.Process:
+def parent(service: RunningService) -> psutil.Process:
     """The process that the others are forked from."""
-    (up,) = psutil.Process().children()
+    (up,) = (each for each in psutil.Process().children() if str(service.data_dir) in each.cmdline())
     (serve,) = (each for each in up.children() if each.cmdline()[-1] == "serve")
     return serve
 
