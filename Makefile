@@ -17,17 +17,17 @@ unexport PYTHONDONTWRITEBYTECODE
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
 
-# Four workers for two cores: browsers, chains and killed processes are waited for more than half of the time.
-test: $(VENV)/.test-ready lint
+# Five workers for two cores: browsers, chains and killed processes are waited for more than half of the time.
+test: $(VENV)/.test-collected lint
 	$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m tests.support.servers
-	$(BIN)/pytest -n 4 --dist loadgroup
+	$(BIN)/pytest -n 5 --dist loadgroup --no-loadscope-reorder
 
 # Tracing makes the exact arithmetic several times slower, so it has a run of its own.
 coverage: $(VENV)/.test-ready
 	$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m tests.support.servers
-	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --cov --cov-report=term
 
 # A deployment on PostgreSQL and Redis gets RATE orders a second for MINUTES, while its parts are killed and stopped as the
 # dice of SEED say; the report is build/soak/report.md. Nothing else should run on the machine: docs/capacity.md.
@@ -99,6 +99,13 @@ $(VENV)/.serve-ready: setup.cfg constraints.txt
 $(VENV)/.test-ready: $(VENV)/.serve-ready
 	@echo "Installing the test tools …"
 	@$(INSTALL) -e '.[test]'
+	@touch $@
+
+# Only so that mypy has its cache, and modules are byte code before workers import them: each would compile most of them
+# for itself. What is wrong, `lint` and the tests say.
+$(VENV)/.test-collected: $(VENV)/.test-ready
+	@echo "Reading the tests (once) …"
+	@$(BIN)/mypy >/dev/null & $(BIN)/pytest -qq -p no:xdist --collect-only >/dev/null; wait
 	@touch $@
 
 constraints:

@@ -10,15 +10,17 @@ from typing import Any
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 
-from api import blueprints, compression, cors, deprecation, errors, logs, page_templates, security, static_files
+from api import blueprints, logs
 from api.blueprints.base import Api
+from api.bodies import errors
+from api.bodies.request_body import MAX_BODY_BYTES
 from api.context import attach_resources
-from api.metrics import Metrics
+from api.counting.metrics import Metrics
+from api.counting.rate_limits import RateLimits
 from api.openapi.settings import SETTINGS
-from api.rate_limits import RateLimits
-from api.request_body import MAX_BODY_BYTES
 from api.services.operations.metrics import MetricsCollector
 from api.services.resources import Resources
+from api.web import compression, cors, deprecation, kept_pages, page_templates, security, static_files
 
 COMPACT = {"separators": (",", ":")}
 """How Flask asks for an answer's JSON."""
@@ -64,6 +66,7 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     compression.install(app)
     static_files.install(app)
     page_templates.install(app)
+    kept_pages.install(app)
     metrics = Metrics()
     metrics.install(app)
     metrics.registry.register(MetricsCollector(shared))

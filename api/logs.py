@@ -51,6 +51,8 @@ def configure_logging(level: str) -> None:
                 # Warns of each run that is left out because the one before goes on; the worker says what is stuck.
                 "apscheduler.scheduler": {"level": "ERROR"},
                 "urllib3": {"level": "ERROR"},
+                # Two lines each time the schema is looked at, which every probe does.
+                "alembic.runtime.migration": {"level": "WARNING"},
             },
         }
     )
@@ -128,5 +130,6 @@ def _end_request(response: Response) -> Response:
             status=response.status_code,
             ms=round((time.perf_counter() - g.began) * 1000, 1),
             vendor_id=key.vendor_id if key else None,
+            key_id=key.key_id if key else None,
         )
     return response

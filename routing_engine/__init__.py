@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         QuoteRefused,
         Refusal,
         RoutingError,
+        SearchEnded,
         UnknownToken,
         Unroutable,
     )
@@ -57,7 +58,7 @@ _HOMES = {
     "errors": (
         "AmbiguousToken", "BadArchive", "BadMarketFile", "BadRecording", "BadRequestFile", "BrokenExtension",
         "InsufficientLiquidity", "InvalidMarket", "InvalidRequest", "NoRoute", "PriceImpactTooHigh", "QuoteRefused",
-        "Refusal", "RoutingError", "UnknownToken", "Unroutable",
+        "Refusal", "RoutingError", "SearchEnded", "UnknownToken", "Unroutable",
     ),
     "market": ("Limits", "Market"),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Token"),
@@ -107,6 +108,7 @@ __all__ = [
     "RouteResult",
     "Router",
     "RoutingError",
+    "SearchEnded",
     "Side",
     "Snapshot",
     "Status",

@@ -42,7 +42,8 @@ class Certificate:
 
     `routing_engine.kernels.bound.dual_bound` computes it.
 
-    It is computed in float64, whose relative error is far below 1e-9, and covers splits over any number of paths.
+    It is computed in float64, with an allowance of 1e-9 for errors, and covers splits over any number of paths. Over
+    pools whose formula is approximated by pieces it rests on how far the formula was measured to lie above them.
 
     Parameters
     ----------

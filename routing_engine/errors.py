@@ -63,8 +63,14 @@ class InsufficientLiquidity(Unroutable):
     code = "insufficient_liquidity"
 
 
+class SearchEnded(Unroutable):
+    """The budget of time or work ended before a route was found; there may be one."""
+
+    code = "search_ended"
+
+
 class PriceImpactTooHigh(Unroutable):
-    """Routes exist, but each loses more to the amount's own size than the request allows."""
+    """Routes exist, but each that was found loses more to the amount's own size than the request allows."""
 
     code = "price_impact_too_high"
 

@@ -31,6 +31,11 @@ class Objective:
     time_first: bool = False
     time_cost_per_s: float = 0.0
 
+    @property
+    def weighs_time(self) -> bool:
+        """Whether time counts, beyond telling equal amounts apart."""
+        return self.time_first or self.time_cost_per_s != 0.0
+
     def at_rate(self, bps_per_hour: float) -> Objective:
         """Return the same order with another worth of waiting: bps of the amount for an hour."""
         return replace(self, time_cost_per_s=bps_per_hour / (BPS * SECONDS_PER_HOUR))

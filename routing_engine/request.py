@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, Unpack
 
@@ -123,11 +123,12 @@ class RouteRequest:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        for field, read in _READERS.items():
+        for field, read, default in _READS:
             given = getattr(self, field)
-            value = read(field, given)
-            if value is not given:
-                object.__setattr__(self, field, value)
+            if given is not default:
+                value = read(field, given)
+                if value is not given:
+                    object.__setattr__(self, field, value)
         if self.token_in == self.token_out:
             raise InvalidRequest("token_out", f"is the same token as token_in ({self.token_in}); choose another")
         if self.side not in tuple(Side):
@@ -142,3 +143,9 @@ class RouteRequest:
         """How net amount and time weigh against each other."""
         objective = OBJECTIVES[self.order]
         return objective if self.value_of_time is None else objective.at_rate(self.value_of_time)
+
+
+_DEFAULTS = {field.name: field.default for field in fields(RouteRequest)}
+
+_READS = [(name, read, _DEFAULTS[name]) for name, read in _READERS.items()]
+"""Fields, what reads them, and their defaults, which need no check."""

@@ -86,7 +86,9 @@ def read_amount(field: str, amount: object) -> int:
     """Return an amount: a number of smallest units that some contract could be given."""
     units = read_integer(amount)
     if units is None:
-        remedy = "of whole tokens token.units('1.5') makes them"
+        several = hasattr(amount, "__len__") and not isinstance(amount, str | bytes)
+        maker = "round_units([0.1, 1.5])" if several else "units('1.5')"
+        remedy = f"of whole tokens token.{maker} makes them"
         raise InvalidRequest(field, f"must be an int in smallest units, not {show(amount)}; {remedy}")
     if not 1 <= units <= UNLIMITED:
         raise InvalidRequest(field, f"must be from 1 to 2**256 - 1 smallest units, not {show(units)}")

@@ -99,8 +99,11 @@ def check_protocols(names: Collection[str], known: Collection[str], field: str) 
         if name not in known:
             import difflib
 
-            near = difflib.get_close_matches(name, known) or sorted(known)
-            raise InvalidRequest(field, f"no market here is of protocol {name!r}; choose from {', '.join(near)}")
+            near = difflib.get_close_matches(name, known, 1)
+            meant = f"did you mean {near[0]}? Here " if near else "here "
+            raise InvalidRequest(
+                field, f"no market here is of protocol {name!r}; {meant}are {', '.join(sorted(known)) or 'none'}"
+            )
 
 
 def _say_empty(snapshot: Snapshot) -> str:

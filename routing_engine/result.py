@@ -5,10 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 
 from routing_engine.certificate import Certificate
 from routing_engine.duals import Duals, find_duals
-from routing_engine.errors import InsufficientLiquidity, NoRoute, PriceImpactTooHigh, Refusal, Unroutable
+from routing_engine.errors import (
+    InsufficientLiquidity,
+    NoRoute,
+    PriceImpactTooHigh,
+    Refusal,
+    SearchEnded,
+    Unroutable,
+)
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
 from routing_engine.frames.table import Table
@@ -17,7 +25,10 @@ from routing_engine.market import Market
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.route_columns import describe_routes
-from routing_engine.values import seal
+from routing_engine.values import seal, settle_late
+
+MUCH = 0.1
+"""Part of an amount from which on its loss to its own size is a warning."""
 
 NO_PATH, DENIED = "NO_PATH", "DENIED"
 """Why a protocol serves nothing, beside a `Refusal`: it is on no path, or the request excludes it."""
@@ -29,6 +40,7 @@ class Status(StrEnum):
     FOUND = "found"
     NO_ROUTE = "no_route"
     INSUFFICIENT_LIQUIDITY = "insufficient_liquidity"
+    SEARCH_ENDED = "search_ended"
     PRICE_IMPACT_TOO_HIGH = "price_impact_too_high"
 
 
@@ -41,6 +53,7 @@ class Unavailable:
     detail: str = ""
 
 
+@settle_late("snapshot_id", str, attrgetter("id"))
 @seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteResult(Table):
@@ -53,7 +66,8 @@ class RouteResult(Table):
     request : RouteRequest
         The question.
     snapshot_id : str
-        Content hash of the snapshot that was searched.
+        Content hash of the snapshot that was searched; where nobody has asked for it, the result holds the snapshot
+        until it is read.
     status : Status
         ``found`` exactly when `routes` is not empty.
     routes : tuple of Route
@@ -88,7 +102,7 @@ class RouteResult(Table):
 
         Raises
         ------
-        NoRoute, InsufficientLiquidity, PriceImpactTooHigh
+        NoRoute, InsufficientLiquidity, SearchEnded, PriceImpactTooHigh
             As `best` does.
         """
         return find_duals(self.best(), {market.id: market for market in self.markets})
@@ -103,16 +117,33 @@ class RouteResult(Table):
         """Why there is no route; None where there is one."""
         if self.routes:
             return None
-        pair = f"{self.request.token_in} to {self.request.token_out}"
+        pair, amount = f"{self.request.token_in} to {self.request.token_out}", self.request.amount
+        if self.status is Status.SEARCH_ENDED:
+            return SearchEnded(
+                f"the search from {pair} ended with its budget, and until then nothing served {amount} smallest units; "
+                "there may be a route: raise time_budget_ms or work_budget, or ask for less"
+            )
         if self.status is Status.INSUFFICIENT_LIQUIDITY:
-            return InsufficientLiquidity(f"no market path from {pair} can serve {self.request.amount} smallest units")
+            return InsufficientLiquidity(f"no market path from {pair} can serve {amount} smallest units")
         if self.status is Status.PRICE_IMPACT_TOO_HIGH:
             least = min(route.price_impact for route in self.refused) * BPS
             return PriceImpactTooHigh(
-                f"every route from {pair} loses {least:.1f} bps or more to its own size, and "
+                f"every route that was found from {pair} loses {least:.1f} bps or more to its own size, and "
                 f"{self.request.max_price_impact_bps} are allowed; trade less, or raise max_price_impact_bps"
             )
         return NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}")
+
+    @property
+    def warning(self) -> str:
+        """What one should know before one takes the best route; empty where there is nothing.
+
+        An amount far beyond what markets hold has a route too, on which nearly all is lost.
+        """
+        lost = self.routes[0].price_impact if self.routes else 0.0
+        if lost < MUCH:
+            return ""
+        shown = math.floor(lost * BPS) / 100  # never rounded up to all of it
+        return f"{shown:g} % is lost to the amount's own size: these markets hold too little for it"
 
     def best(self) -> Route:
         """Return the best route.
@@ -123,8 +154,10 @@ class RouteResult(Table):
             If nothing joins the two tokens.
         InsufficientLiquidity
             If paths exist, but none can serve the amount.
+        SearchEnded
+            If the budget ended before any was found.
         PriceImpactTooHigh
-            If every route moves prices by more than the request allows.
+            If every route that was found moves prices by more than the request allows.
         """
         if self.failure:
             raise self.failure
@@ -144,8 +177,14 @@ class RouteResult(Table):
 
     def __repr__(self) -> str:
         parts = [self.routes[0].summary if self.routes else self._question]
+        if self.routes and self.routes[0].price_impact >= MUCH:
+            parts.append(f"price impact {self.routes[0].price_impact:.2%}")
         if self.certificate:
             parts.append(f"gap {self.certificate.shown_gap}")
+            if not self.certificate.gas_aware and self.certificate.gap_bps is not None:
+                parts.append("gas does not count")
+        if not self.is_complete:
+            parts.append("ended with its budget")
         if len(self.routes) > 1:
             parts.append(f"alternatives: {len(self.routes) - 1}")
         return f"RouteResult({self.status}: {'; '.join(parts)})"

@@ -130,9 +130,10 @@ class Route(Table):
     @property
     def fill_time_s(self) -> int:
         """Seconds until the last part arrives: transactions wait for each other, parallel ones do not."""
-        if {hop.token_out.chain_id for hop in self.hops} == {self.token_in.chain_id}:
+        chain_id = self.token_in.chain_id
+        if not [hop for hop in self.hops if hop.token_out.chain_id != chain_id]:
             last_hops = [hop.fill_time_s for hop in self.hops if hop.token_out == self.token_out]
-            return block_time_s(self.token_in.chain_id) + max(last_hops)
+            return block_time_s(chain_id) + max(last_hops)
         ready = {self.token_in: 0}
         last = 0
         for hop in self.hops:

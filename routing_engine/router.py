@@ -64,9 +64,8 @@ class Router:
         self.graph = search.graph
         self.clock = clock
         self._search = search
-        # Computed now rather than by the first search, which would have to wait for them: prices, and the hash.
+        # Computed now rather than by the first search, which would have to wait for it.
         self._valuation = Valuation(search.graph, snapshot.gas_prices)
-        self._snapshot_id = snapshot.id
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to other processes as the snapshot: what is compiled from it is made anew there."""
@@ -78,9 +77,9 @@ class Router:
     def follow(self, snapshot: Snapshot) -> Router:
         """Return a router on a later snapshot, at the cost of the markets that changed.
 
-        This router and its searches go on undisturbed. What the first search would wait for (reference prices, the
-        snapshot's id) is computed here, so that no request waits for it. Where markets were added or removed, or
-        have other edges than before, everything is compiled anew.
+        This router and its searches go on undisturbed. Prices are computed here, so that no search waits for them; the
+        snapshot's id is when it is first read, from a result too. Where markets were added or removed, or have other
+        edges than before, everything is compiled anew.
         """
         changed = require_snapshot(snapshot).changed_since(self.snapshot)
         graph = None if changed is None else self.graph.apply(changed, snapshot.gas_prices)
@@ -219,7 +218,7 @@ class Router:
         accepted = _accept(query.request, routes)
         return RouteResult(
             request=query.request,
-            snapshot_id=self._snapshot_id,
+            snapshot_id=self._name_snapshot(),
             status=Status.FOUND if accepted else Status.PRICE_IMPACT_TOO_HIGH,
             routes=tuple(accepted[:most]),
             refused=() if accepted else tuple(routes),
@@ -231,19 +230,20 @@ class Router:
     def _split_or_explain(self, query: Query) -> RouteResult:
         """Return a split where no single path takes the whole amount, or say why there is none either."""
         status, unavailable = explain(self.graph, query.request, query.allowed)
-        if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
-            answer = split_beyond_paths(query, query.allowed)
-            if answer:
-                return self._make_result(query, answer.routes, 1, answer.certificates)
+        is_too_much = query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable)
+        if is_too_much and (answer := split_beyond_paths(query, query.allowed)):
+            return self._make_result(query, answer.routes, 1, answer.certificates)
+        is_cut = query.budget.was_spent and status is not Status.NO_ROUTE  # what one path refuses, several may serve
         return RouteResult(
-            request=query.request,
-            snapshot_id=self._snapshot_id,
-            status=status,
-            unavailable=unavailable,
-            is_complete=not query.budget.was_spent,
-        )
+            request=query.request, snapshot_id=self._name_snapshot(), is_complete=not query.budget.was_spent,
+            status=Status.SEARCH_ENDED if is_cut else status, unavailable=unavailable,
+        )  # fmt: skip
+
+    def _name_snapshot(self) -> Any:
+        """Return the snapshot's id if it is known, else the snapshot, of which a result finds it when it is asked."""
+        return vars(self.snapshot).get("id", self.snapshot)
 
 
 def _accept(request: RouteRequest, routes: Sequence[Route]) -> list[Route]:
     most = request.max_price_impact_bps
-    return [route for route in routes if most is None or route.price_impact * BPS <= most]
+    return [*routes] if most is None else [route for route in routes if route.price_impact * BPS <= most]

@@ -24,6 +24,45 @@ def seal(kind: C) -> C:
     return kind
 
 
+def settle_late(name: str, settled: type, settle: Callable[[Any], Any]) -> Callable[[C], C]:
+    """Let a field of a class with slots hold what its value is found from, and find it when it is first read.
+
+    Parameters
+    ----------
+    name : str
+        The field.
+    settled : type
+        Of its values; what is of another type is given to `settle` first.
+    settle : callable
+        Finds the value; the same one if threads read it at once.
+    """
+
+    def put_in_place(kind: C) -> C:
+        setattr(kind, name, _Late(vars(kind)[name], settled, settle))
+        return kind
+
+    return put_in_place
+
+
+class _Late:
+    """Stands before a slot."""
+
+    def __init__(self, slot: Any, settled: type, settle: Callable[[Any], Any]) -> None:
+        self._slot, self._settled, self._settle = slot, settled, settle
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        value = self._slot.__get__(instance)
+        if not isinstance(value, self._settled):
+            value = self._settle(value)
+            self._slot.__set__(instance, value)
+        return value
+
+    def __set__(self, instance: object, value: object) -> None:
+        self._slot.__set__(instance, value)
+
+
 def _write_init(kind: type) -> Callable[..., None]:
     """Write a constructor of the same arguments: an instance takes assignments until all its fields are there.
 

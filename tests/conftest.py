@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -13,6 +14,7 @@ from hypothesis import settings
 from tests.support import bounds_checked
 from tests.support.databases import databases, make_database_url, postgres_server, sqlite_folder
 from tests.support.logs import log_plainly
+from tests.support.small_disk import may_mount
 
 __all__ = ["databases", "make_database_url", "postgres_server", "sqlite_folder"]
 
@@ -41,13 +43,43 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"recorded data: {SHARED_DATA if found else 'none (generated data only)'} {' '.join(found)}"
 
 
+if TYPE_CHECKING:
+    from tests.support.distribution import ModuleScheduling
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ModuleScheduling:
+    """Let workers share modules, not tests."""
+    from tests.support.distribution import ModuleScheduling
+
+    return ModuleScheduling(config, log)
+
+
+LONG_FIRST = ("browser", "chaos", "deploy", "fuzz", "docs", "clients", "evm", "packaging")
+"""Folders in which single modules take minutes or wait for most of their time.
+
+Whoever has one test left is given what comes next already, so a module of one long test stands before a short one.
+"""
+HERE = {"shared_data": SHARED_DATA.is_dir, "small_disk": may_mount}
+"""Whether there is what the tests with a mark need."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that read recorded data where that data is not."""
-    if SHARED_DATA.is_dir():
-        return
-    absent = [item for item in items if item.get_closest_marker("shared_data")]
+    """Leave out the tests that need what is not here, and begin with those that take long.
+
+    A worker takes the next group or module when it has none, in this order. A long one at the end would leave the
+    others without work.
+    """
+    items.sort(key=_place)
+    needed = {name: [item for item in items if item.get_closest_marker(name)] for name in HERE}
+    absent = [item for name, found in needed.items() if found and not HERE[name]() for item in found]
     config.hook.pytest_deselected(items=absent)
     items[:] = [item for item in items if item not in absent]
+
+
+def _place(item: pytest.Item) -> int:
+    folders = item.path.relative_to(item.config.rootpath).parts
+    return next((place for place, name in enumerate(LONG_FIRST) if name in folders), len(LONG_FIRST))
 
 
 REFERENCES = {"evm_cases": "contract bytecode", "vector_cases": "recorded answers"}

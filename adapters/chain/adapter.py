@@ -14,8 +14,8 @@ from adapters.chain.state import Memory
 from adapters.chain.sync import read_changes, read_everything
 from adapters.chain.tokens import ChainTokens
 from adapters.chain.warnings import describe_oddities
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reading, Responder, run
 from adapters.rpc.recording import ChainPayload, Recorder, ReplayResponder
 from adapters.rpc.responder import ChainClient

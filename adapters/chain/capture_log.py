@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from adapters.base import BadPayload
-from adapters.rpc.heads import Block
+from adapters.rpc.block import Block
 from adapters.rpc.reading import Reply, Request, Responder
 from adapters.rpc.recording import decode_block, decode_reply, encode_block, encode_reply
 from adapters.rpc.scan_program import Scan

@@ -11,7 +11,7 @@ from adapters.base import UNAVAILABLE, AdapterError
 from adapters.chain.price_feeds import PriceBook, find_off_price
 from adapters.chain.protocol import AnyProtocol, Pool, Refused, States
 from adapters.chain.tokens import ChainTokens
-from adapters.rpc.heads import Block
+from adapters.rpc.block import Block
 from routing_engine.errors import InvalidMarket
 from routing_engine.market import Market
 

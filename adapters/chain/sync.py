@@ -15,7 +15,7 @@ from adapters.chain.protocol import AnyProtocol
 from adapters.chain.state import Holding, Journal, Memory, is_possible
 from adapters.chain.tokens import ChainTokens, check_tokens
 from adapters.rpc.abi import Log, LogFilter
-from adapters.rpc.heads import Block
+from adapters.rpc.block import Block
 from adapters.rpc.reading import Reading, ask_logs, join_readings
 from routing_engine.errors import InvalidMarket
 

@@ -10,9 +10,9 @@ from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.capture_log import CaptureLog
 from adapters.chain.gas import GasAdapter
 from adapters.cli.capture import read_whole
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint import LacksBlock
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 from routing_engine import Snapshot
 from routing_engine.formats import Contents
 from routing_engine.history.recorded_block import RecordedBlock

@@ -36,19 +36,19 @@ class Crashed(AdapterError):
 class _Slot:
     """One source, and how it is doing; guarded by the feed's lock."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, opened_at: float) -> None:
+        self.source, self.opened_at = source, opened_at
         self.name = source.adapter.name
         self.report = SourceReport(name=self.name)
         self.started_at: float | None = None
         self.due_at = 0.0
 
     def make_report(self, now: float) -> SourceReport:
-        """Return the report, which says so if the reading under way takes too long."""
-        if self.started_at is None or self.report.trouble:
+        """Return the report, which says so if the reading under way takes too long, or since when there was none."""
+        if self.report.trouble:
             return self.report
-        if now - self.started_at < self.source.interval_s + HANGS_AFTER_S:
-            return self.report
+        if self.started_at is None or now - self.started_at < self.source.interval_s + HANGS_AFTER_S:
+            return self.report if self.report.readings else replace(self.report, since=self.opened_at)
         return replace(self.report, trouble=HANGS, reason="does not answer", since=self.started_at)
 
 
@@ -80,7 +80,8 @@ class Feed:
         clock: Callable[[], float] = time.time,
         accept: Collection[Transfers] = (),
     ) -> None:
-        self._slots = tuple(_Slot(source) for source in sources)
+        opened_at = clock()
+        self._slots = tuple(_Slot(source, opened_at) for source in sources)
         names = [slot.name for slot in self._slots]
         if len(set(names)) < len(names):
             raise ValueError(f"two sources share a name: {', '.join(sorted(names))}")

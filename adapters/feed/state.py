@@ -37,7 +37,8 @@ class SourceReport:
     reason : str
         The same in words, for the operator.
     since : float
-        Since when something has been wrong, in seconds since 1970.
+        Since when something has been wrong, in seconds since 1970; before the first reading, since when it is awaited:
+        whoever shows the state says the same.
     gas_chains : tuple of int
         Chains whose gas price it gave.
     refused : mapping of str to int
@@ -165,7 +166,9 @@ def _mark_left_out(source: SourceReport, now: float) -> SourceReport:
     if source.trouble:
         return replace(source, is_left_out=True)
     if not source.expires_at:
-        return replace(source, trouble=PENDING, reason="has not been read yet", since=now, is_left_out=True)
+        return replace(
+            source, trouble=PENDING, reason="has not been read yet", since=source.since or now, is_left_out=True
+        )
     reason = "what it gave is too old"
     return replace(source, trouble=STALE, reason=reason, since=source.expires_at, is_left_out=True)
 

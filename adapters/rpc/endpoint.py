@@ -74,6 +74,8 @@ class EndpointHealth:
         Its last failure; empty if it never failed.
     in_step : bool
         Whether its head was near that of the others.
+    answers : bool
+        Whether it answered when all were compared last; before that it counts as one that does.
     """
 
     host: str
@@ -81,6 +83,7 @@ class EndpointHealth:
     head: int | None
     fault: str
     in_step: bool
+    answers: bool
 
 
 class Endpoint:
@@ -109,7 +112,7 @@ class Endpoint:
     ) -> None:
         self.host = urlsplit(url).netloc.rpartition("@")[2] or url
         self.head: int | None = None
-        self.in_step = True
+        self.in_step = self.answers = True
         self.requests = 0
         self._chain_id, self._url, self._client = chain_id, url, client
         self._breaker = make_breaker(self.host)
@@ -121,7 +124,12 @@ class Endpoint:
     def health(self) -> EndpointHealth:
         """Present state."""
         return EndpointHealth(
-            host=self.host, state=self._breaker.state, head=self.head, fault=self._fault, in_step=self.in_step
+            host=self.host,
+            state=self._breaker.state,
+            head=self.head,
+            fault=self._fault,
+            in_step=self.in_step,
+            answers=self.answers,
         )
 
     def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:

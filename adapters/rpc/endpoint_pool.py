@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 
 from adapters.base import AdapterError, Client, VenueUnavailable
 from adapters.http.client import HttpLimits, JsonClient
+from adapters.rpc.block import Block, parse_block
 from adapters.rpc.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
-from adapters.rpc.heads import MAX_HEAD_AGE_S, Block, Heads, parse_block
+from adapters.rpc.heads import MAX_HEAD_AGE_S, Heads
 from adapters.rpc.single_endpoint import SingleEndpoint
 from adapters.rpc.urls import is_socket
 
@@ -30,8 +31,8 @@ class RpcPool:
         node on this machine.
     client : Client
         Bounded in time and size, with a single try; not asked for sockets.
-    asks_final : bool
-        Whether `head` asks for the final block too, in the same request.
+    finality_blocks : int, optional
+        How deep a block lies that nothing changes any more, where nodes do not say; heads tell of the final block too.
     max_head_age_s : int
         How old a head may be: a node that stopped following its chain answers happily.
     clock : callable
@@ -53,7 +54,7 @@ class RpcPool:
         urls: Sequence[str],
         *,
         client: Client | None = None,
-        asks_final: bool = False,
+        finality_blocks: int | None = None,
         max_head_age_s: int = MAX_HEAD_AGE_S,
         clock: Callable[[], float] = time.time,
         stopwatch: Callable[[], float] = time.monotonic,
@@ -72,7 +73,7 @@ class RpcPool:
         self._heads = Heads(
             chain_id,
             self._endpoints,
-            asks_final=asks_final,
+            finality_blocks=finality_blocks,
             max_head_age_s=max_head_age_s,
             clock=clock,
             stopwatch=stopwatch,

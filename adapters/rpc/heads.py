@@ -8,9 +8,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 
-from adapters.base import AdapterError, BadPayload, VenueUnavailable
-from adapters.rpc.abi import read_hex, read_quantity
+from adapters.base import AdapterError, VenueUnavailable
+from adapters.rpc.block import Block, parse_block
 from adapters.rpc.endpoint import Answer, Endpoint, Question, RpcRefused
+from adapters.rpc.finality import FinalBlock, FinalityVote
 
 MAX_LAG_BLOCKS = 16
 """How far an endpoint's head may be from the median of all before it is left out, behind or ahead."""
@@ -22,22 +23,16 @@ HEDGE_S = 1.0
 """How long the endpoint in use may take before the others are asked too."""
 COMPARE_S = 30.0
 """How often all endpoints are compared while the one in use answers."""
+AGREE_S = 10.0
+"""How often all are compared if the one in use says that more is final than they have agreed on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """One block of one chain; `timestamp` in seconds since 1970, `parent` the hash of the block before.
+class _Told:
+    """What an endpoint answered: its newest block, and which block it has where all have agreed on one."""
 
-    `final` is the number of the block that was final when this one was the newest, where it was asked for and known;
-    `beside` the block of another number that was asked for in the same request, where the chain has it.
-    """
-
-    number: int
-    hash: str
-    timestamp: int
-    parent: str = ""
-    final: int | None = None
-    beside: Block | None = None
+    head: Block
+    agreed: Block | None
 
 
 class Heads:
@@ -52,8 +47,8 @@ class Heads:
         For messages.
     endpoints : sequence of Endpoint
         The preferred first.
-    asks_final : bool
-        Whether the final block is asked for too, in the same request.
+    finality_blocks : int or None
+        Blocks after which one is final where nodes do not say; None if it is not asked for.
     max_head_age_s : int
         See `adapters.rpc.endpoint_pool.RpcPool`.
     clock, stopwatch : callable
@@ -65,19 +60,21 @@ class Heads:
         chain_id: int,
         endpoints: Sequence[Endpoint],
         *,
-        asks_final: bool,
+        finality_blocks: int | None,
         max_head_age_s: int,
         clock: Callable[[], float],
         stopwatch: Callable[[], float],
     ) -> None:
         self._chain_id, self._endpoints = chain_id, tuple(endpoints)
-        tags = ("latest", "finalized") if asks_final else ("latest",)
-        self._questions: list[Question] = [("eth_getBlockByNumber", [tag, False]) for tag in tags]
         self._max_head_age_s = max_head_age_s
         self._clock, self._stopwatch = clock, stopwatch
         self._threads = ThreadPoolExecutor(len(self._endpoints), thread_name_prefix=f"heads-{chain_id}")
-        self._pending: dict[Endpoint, Future[Block | VenueUnavailable]] = {}
+        self._pending: dict[Endpoint, Future[_Told | VenueUnavailable]] = {}
         self._compared_at = 0.0
+        self._finality: FinalityVote | None = None
+        if finality_blocks is not None:
+            self._finality = FinalityVote(chain_id, len(self._endpoints), finality_blocks, self._ask_block)
+        self._agreed: FinalBlock | None = None
         self.used: Endpoint | None = None
 
     def find_newest(self, beside: int | None) -> tuple[Block, Endpoint]:
@@ -88,53 +85,62 @@ class Heads:
         VenueUnavailable
             If none answers with a recent block.
         """
-        questions = list(self._questions)
-        if beside is not None:
-            questions.append(("eth_getBlockByNumber", [hex(beside), False]))
-        if self.used is not None and self._stopwatch() - self._compared_at < COMPARE_S:
-            head = self._ask_used(self.used, questions)
+        since_s = self._stopwatch() - self._compared_at
+        if self.used is not None and since_s < COMPARE_S:
+            head = self._ask_used(self.used, beside, may_agree=since_s >= AGREE_S)
             if head is not None:
                 return head, self.used
-        return self._compare(questions)
+        return self._compare(beside)
 
     def close(self) -> None:
         """Ask no more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _ask_used(self, used: Endpoint, questions: Sequence[Question]) -> Block | None:
+    def _ask_used(self, used: Endpoint, beside: int | None, *, may_agree: bool) -> Block | None:
         """Ask the endpoint in use alone; None if the others must be asked too."""
-        last = used.head
+        last, agreed = used.head, self._agreed
         if used in self._pending:
             return None
-        told = self._ask_all([used], questions, HEDGE_S).get(used)
-        if not isinstance(told, Block) or (last is not None and told.number < last):
+        told = self._ask_all([used], beside, HEDGE_S).get(used)
+        if not isinstance(told, _Told) or (last is not None and told.head.number < last):
             return None
-        return told
+        if self._finality is None:
+            return told.head
+        if agreed is None:
+            return None if may_agree else replace(told.head, final=None)
+        own = self._finality.find_own(told.head)
+        if len(self._endpoints) == 1:
+            return replace(told.head, final=own)
+        if agreed.hash and (told.agreed is None or told.agreed.hash != agreed.hash):
+            return None
+        return None if own > agreed.number and may_agree else replace(told.head, final=agreed.number)
 
-    def _compare(self, questions: Sequence[Question]) -> tuple[Block, Endpoint]:
+    def _compare(self, beside: int | None) -> tuple[Block, Endpoint]:
         """Ask all endpoints, and choose the one to use."""
-        self._compared_at = self._stopwatch()
-        told = self._ask_all(self._endpoints, questions)
-        heads = {endpoint: head for endpoint, head in told.items() if isinstance(head, Block)}
+        self._compared_at, self.used = self._stopwatch(), None
+        told = self._ask_all(self._endpoints, beside)
+        for endpoint in self._endpoints:
+            endpoint.answers = isinstance(told.get(endpoint), _Told)
+        heads = {endpoint: each.head for endpoint, each in told.items() if isinstance(each, _Told)}
         if not heads:
-            self.used = None
-            faults = "; ".join(str(fault) for fault in told.values()) or "no endpoint answers in time"
+            faults = "; ".join(str(each) for each in told.values()) or "no endpoint answers in time"
             raise VenueUnavailable(f"chain {self._chain_id}: {faults}")
         median = statistics.median_high(head.number for head in heads.values())
         for endpoint, head in heads.items():
             endpoint.in_step = abs(head.number - median) <= MAX_LAG_BLOCKS
+        self._agreed = None if self._finality is None else self._finality.find_agreed(heads, self._agreed)
         first = self.used = next(endpoint for endpoint in self._endpoints if endpoint in heads and endpoint.in_step)
-        return heads[first], first
+        return replace(heads[first], final=None if self._agreed is None else self._agreed.number), first
 
     def _ask_all(
-        self, endpoints: Sequence[Endpoint], questions: Sequence[Question], first_s: float | None = None
-    ) -> dict[Endpoint, Block | VenueUnavailable]:
+        self, endpoints: Sequence[Endpoint], beside: int | None, first_s: float | None = None
+    ) -> dict[Endpoint, _Told | VenueUnavailable]:
         """Ask endpoints at once; one that hangs holds the others up for a moment only."""
         asked = {}
         for endpoint in endpoints:
             pending = self._pending.get(endpoint)  # once: another thread may ask too
             if pending is None or pending.done():  # what came too late is old by now
-                pending = self._pending[endpoint] = self._threads.submit(self._ask_head, endpoint, questions)
+                pending = self._pending[endpoint] = self._threads.submit(self._ask_head, endpoint, beside)
             asked[endpoint] = pending
         wait(asked.values(), timeout=first_s, return_when=FIRST_COMPLETED)
         wait(asked.values(), timeout=0 if first_s else PATIENCE_S)
@@ -143,44 +149,57 @@ class Heads:
             self._pending.pop(endpoint, None)
         return {endpoint: future.result() for endpoint, future in done.items()}
 
-    def _ask_head(self, endpoint: Endpoint, questions: Sequence[Question]) -> Block | VenueUnavailable:
+    def _ask_head(self, endpoint: Endpoint, beside: int | None) -> _Told | VenueUnavailable:
+        agreed = self._agreed.number if self._agreed is not None and self._agreed.hash else None
+        asked = ["latest", "finalized" if self._finality else None, *(map(_write_number, (beside, agreed)))]
+        questions = [_ask_for_block(each) for each in asked if each is not None]
         try:
-            head = endpoint.ask(questions, partial(_parse_head, len(self._questions)))
+            told = endpoint.ask(questions, partial(_parse_blocks, asked))
         except VenueUnavailable as fault:
             return fault
         except AdapterError as fault:
             return VenueUnavailable(str(fault))
-        endpoint.head = head.number
-        age_s = int(self._clock()) - head.timestamp
+        endpoint.head = told.head.number
+        age_s = int(self._clock()) - told.head.timestamp
         if -MAX_AHEAD_S <= age_s <= self._max_head_age_s:
-            return head
+            return told
         endpoint.in_step = False
         when = f"{age_s} s old" if age_s > 0 else f"{-age_s} s in the future"
-        return VenueUnavailable(f"{endpoint.host}: its newest block {head.number} is {when}")
+        return VenueUnavailable(f"{endpoint.host}: its newest block {told.head.number} is {when}")
+
+    def _ask_block(self, endpoints: Sequence[Endpoint], number: int) -> dict[Endpoint, Block]:
+        """Ask endpoints at once which block of theirs has this number."""
+        asked = {each: self._threads.submit(_read_block, each, number) for each in endpoints}
+        wait(asked.values(), timeout=HEDGE_S + PATIENCE_S)
+        found = {endpoint: future.result() for endpoint, future in asked.items() if future.done()}
+        return {endpoint: block for endpoint, block in found.items() if block is not None}
 
 
-def _parse_head(asked: int, answers: list[Answer]) -> Block:
-    """Read the newest block, the block beside it, and the final number if the node knows such a thing."""
-    newest, *final = answers[:asked]
-    known = [answer for answer in final if answer is not None and not isinstance(answer, RpcRefused)]
-    others = [parse_block(answer) for answer in answers[asked:] if isinstance(answer, dict)]
-    number = parse_block(known[0]).number if known else None
-    return replace(parse_block(newest), final=number, beside=others[0] if others else None)
+def _write_number(number: int | None) -> str | None:
+    return None if number is None else hex(number)
 
 
-def parse_block(record: object) -> Block:
-    """Read a block's header.
+def _ask_for_block(name: str) -> Question:
+    return "eth_getBlockByNumber", [name, False]
 
-    Raises
-    ------
-    BadPayload
-        Naming the field that is missing or malformed.
-    """
-    if not isinstance(record, dict):
-        raise BadPayload(f"a block must be an object, not {str(record)[:80]!r}")
-    return Block(
-        number=read_quantity(record, "number"),
-        hash="0x" + read_hex(record.get("hash"), "hash", 32).hex(),
-        timestamp=read_quantity(record, "timestamp"),
-        parent="0x" + read_hex(record.get("parentHash"), "parentHash", 32).hex(),
-    )
+
+def _read_block(endpoint: Endpoint, number: int) -> Block | None:
+    """Return a block by its number; None where there is none, or no answer."""
+    try:
+        return endpoint.ask([_ask_for_block(hex(number))], lambda answers: _parse_known(answers[0]))
+    except AdapterError:
+        return None
+
+
+def _parse_blocks(asked: Sequence[str | None], answers: list[Answer]) -> _Told:
+    """Read the blocks that were asked for: the newest, the final one, the one beside it, and the agreed one."""
+    given = iter(answers)
+    newest, final, beside, agreed = (next(given) if each is not None else None for each in asked)
+    known = _parse_known(final)
+    head = replace(parse_block(newest), final=known.number if known else None, beside=_parse_known(beside))
+    return _Told(head=head, agreed=_parse_known(agreed))
+
+
+def _parse_known(answer: Answer) -> Block | None:
+    """Read a block, unless the node does not know such a thing."""
+    return None if answer is None or isinstance(answer, RpcRefused) else parse_block(answer)

@@ -10,9 +10,9 @@ from typing import Any
 from adapters.base import AdapterError, BadPayload, VenueUnavailable
 from adapters.rpc.abi import Log, LogFilter, read_hex, read_quantity
 from adapters.rpc.adaptive_batch import Portion
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint import Answer, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 
 MOST_ADDRESSES = 1000
 MOST_TOPICS = 4

@@ -9,9 +9,9 @@ from eth_utils.crypto import keccak
 from adapters.base import BadPayload, VenueUnavailable
 from adapters.rpc.abi import Call, Outcome, read_hex
 from adapters.rpc.adaptive_batch import Portion
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint import Answer, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 
 MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11"
 """The same on all chains (mds1/multicall3)."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import Log, Outcome, read_hex
-from adapters.rpc.heads import Block
+from adapters.rpc.block import Block
 from adapters.rpc.reading import Reply, Request, Responder, Unanswered
 
 

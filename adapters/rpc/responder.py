@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from adapters.rpc.abi import Call, Log, LogFilter
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 from adapters.rpc.logs import LogReader, TooLong
 from adapters.rpc.multicall import Multicall
 from adapters.rpc.reading import Reply, Request, Unanswered

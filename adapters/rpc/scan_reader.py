@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from adapters.base import BadPayload
 from adapters.rpc.abi import Call, Function, Outcome, read_hex
 from adapters.rpc.adaptive_batch import Portion
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint import Answer, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 from adapters.rpc.multicall import Multicall
 from adapters.rpc.scan_program import Scan, build_program, split_result
 from routing_engine.model import ZERO_ADDRESS

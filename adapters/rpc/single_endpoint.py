@@ -8,8 +8,8 @@ from concurrent.futures import TimeoutError as TookTooLong
 from typing import Any, Protocol
 
 from adapters.base import VenueUnavailable
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint import Answer, Endpoint, Parsed, Question
-from adapters.rpc.heads import Block
 
 OPINION_S = 3.0
 """How long somebody waits for a second opinion."""

@@ -2,10 +2,8 @@
 
 A module makes a `Blueprint` named after its resource; a line in `mount` puts it into the application.
 
-May import `assets`, `checkout_page`, `compression`, `context`, `domain`, `errors`, `event_stream`, `metrics`,
-`openapi`, `page_templates`, `rate_limits`, `request_body`, `schemas`, `security`, `services`, `static_files` and
-`storage`. Begin with
-`payment_links.py`.
+May import `assets`, `bodies`, `checkout_page`, `context`, `counting`, `domain`, `openapi`, `schemas`, `services`,
+`storage` and `web`. Begin with `payment_links.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from api.blueprints import (
     webhooks,
 )
 from api.blueprints.base import Api
-from api.rate_limits import RateLimits
+from api.counting.rate_limits import RateLimits
 
 
 def mount(app: Flask, api: Api, limits: RateLimits) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas.api_keys import ApiKeySchema
-from api.security import get_caller_key, key_required
 from api.services.vendors.key_management import describe_key
+from api.web.security import get_caller_key, key_required
 
 blueprint = Blueprint("api_keys", __name__, url_prefix="/api/v1/api_key", description="The key that is calling")
 

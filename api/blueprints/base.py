@@ -21,18 +21,18 @@ from webargs.multidictproxy import MultiDictProxy
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from api.blueprints.repeats import RepeatHeaders, answer_once
+from api.bodies.errors import answer_http_error
+from api.bodies.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
 from api.context import get_resources
 from api.domain.errors import InvalidData, Problem, UnsupportedMedia
-from api.errors import answer_http_error
 from api.openapi.converters import describe_shape, describe_style, describe_words, drop_null_default, name_schema
 from api.openapi.document import complete
-from api.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
 from api.schemas import problems_of, refuse_unknown
 from api.schemas.deep_objects import fold_deep_objects, is_within_object
 from api.schemas.errors import ErrorSchema
 from api.schemas.events import WebhookBodySchema
 from api.schemas.stream import StreamMessageSchema
-from api.security import needs_key, read_admission
+from api.web.security import needs_key, read_admission
 
 View = TypeVar("View", bound=Callable[..., Any])
 

@@ -8,9 +8,9 @@ from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.scopes import Scope
 from api.schemas.brands import EXAMPLE, BrandAnswer, BrandChangeSchema
-from api.security import get_caller_key, key_required
 from api.services.vendors.api_keys import ApiKey
 from api.services.vendors.brands import Brand, change_brand, read_brand
+from api.web.security import get_caller_key, key_required
 
 blueprint = Blueprint("branding", __name__, url_prefix="/api/v1/branding", description="The look of the payment page")
 

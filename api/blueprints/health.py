@@ -11,11 +11,12 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.context import get_resources
+from api.counting.metrics import Metrics
 from api.domain.errors import ServiceUnavailable, Unauthenticated
-from api.metrics import Metrics
 from api.services.market.source_problems import list_broken_packages
 from api.services.operations import duty_health
 from api.storage import migrations
+from api.storage.fault_names import name_fault
 
 blueprint = Blueprint("health", __name__)
 
@@ -72,7 +73,7 @@ def _require_schema() -> str:
     try:
         schema = migrations.check_schema(engine)
     except DATABASE_ERRORS as error:
-        raise ServiceUnavailable(f"The database does not answer ({type(error).__name__})", retry_after_s=5) from error
+        raise ServiceUnavailable(f"The database does not answer ({name_fault(error)})", retry_after_s=5) from error
     if schema.found is None or not schema.is_usable:
         raise ServiceUnavailable(schema.describe(), retry_after_s=5)
     return schema.found

@@ -13,8 +13,8 @@ from api.domain.order_filter import OrderFilter
 from api.domain.scopes import Scope
 from api.domain.turns import end_after
 from api.schemas.order_search import OrderSearchQuery
-from api.security import get_caller_key, key_required
 from api.services.orders.export import COLUMNS, export_orders
+from api.web.security import get_caller_key, key_required
 
 PATH = "/api/v1/payment.csv"
 CONTENT_TYPE = "text/csv"

@@ -9,8 +9,8 @@ from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.scopes import Scope
 from api.schemas.payment_links import EXAMPLE, NewPaymentLinkSchema, PaymentLinkAnswer
-from api.security import get_caller_key, key_required
 from api.services.orders.creation import NewLink, create_link
+from api.web.security import get_caller_key, key_required
 
 blueprint = Blueprint(
     "payment_links", __name__, url_prefix="/api/v1/payment_link", description="Ask a customer for money"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from flask import Blueprint, Response, request
 
+from api.bodies.errors import build_refusal_envelope
+from api.bodies.event_stream import begin_news
 from api.checkout_page.devices import draw_code
 from api.checkout_page.language.languages import choose_strings, mark_language
-from api.checkout_page.page import build_page
+from api.checkout_page.page import build_page, leave_moment_out
 from api.checkout_page.paying.claims import claim_text, describe_offers, explain_refusal
 from api.checkout_page.paying.options import describe_options
 from api.checkout_page.paying.payments import describe_payment, describe_shortage
@@ -18,14 +21,11 @@ from api.checkout_page.requests import bodies
 from api.checkout_page.status.state import PageState, build_state
 from api.context import get_resources
 from api.domain.simulation import Action
-from api.errors import build_refusal_envelope
-from api.event_stream import begin_news
-from api.page_templates import render
 from api.schemas.payments import SimulateSchema
 from api.services.checkout.journey import list_stages
 from api.services.checkout.money_seen import MoneySeen, load_order_and_money
 from api.services.checkout.options import PaymentOptions, Standing, list_options
-from api.services.checkout.payable_tokens import list_payable_tokens
+from api.services.checkout.payable_tokens import list_payable_tokens, list_unseen_chains
 from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
 from api.services.checkout.transactions import Shortage, build_payment
 from api.services.orders.order_versions import require_version
@@ -34,20 +34,17 @@ from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_c
 from api.services.settlement.traces import list_chains_without_traces
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.simulator.actions import simulate
-from api.static_files import allow_inline, read_static, send_if_changed, tag_content
+from api.web.kept_pages import answer_with_page
+from api.web.page_problems import show_astray, show_problem, write_policy
+from api.web.page_templates import render
+from api.web.static_files import send_if_changed, tag_content
 
-CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self' {style}; connect-src 'self'; "
-    "img-src 'self' data: https:; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
-STYLE = "payment/page.css"
-"""Stands in the page itself, so that the first answer can be painted."""
 ASK_FIRST = "private, no-cache"
 """A browser may keep the answer, and asks each time whether it is still the right one."""
 
 
 blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>")
+blueprint.after_app_request(show_astray)
 
 
 @blueprint.get("")
@@ -55,9 +52,10 @@ def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
     shared, texts = get_resources(), choose_strings(request)
     order, money, state = _load(order_id)
-    shown = build_page(order, money, state, texts, shared.config.base_url)
-    response = Response(render("payment.html", texts, page=shown), mimetype="text/html")
-    response.headers["Content-Security-Policy"] = _write_policy()
+    shown = leave_moment_out(build_page(order, money, state, texts, shared.config.base_url))
+    write = partial(render, "payment.html", texts, page=shown)
+    response = answer_with_page((order_id, texts.tag), (texts, request.script_root, shown), write)
+    response.headers["Content-Security-Policy"] = write_policy()
     return response
 
 
@@ -96,7 +94,8 @@ def options(order_id: str) -> dict[str, Any]:
     told = {(row["chain_id"], row["token_address"].lower()): row["amount"] for row in asked.get("held", ())}
     found = list_options(shared, order_id, asked.get("account"), told)
     held = {"quote": _hold_best(found)} if asked.get("holds_best") else {}
-    return describe_options(found, choose_strings(request)) | held
+    unseen = list_unseen_chains(shared, found.order)
+    return describe_options(found, unseen, choose_strings(request)) | held
 
 
 @blueprint.post("/quote")
@@ -188,11 +187,7 @@ def for_people(response: Response) -> Response:
     """Show what is wrong as a page where a page was asked for, and say what a browser may keep to ask for again."""
     is_page = request.endpoint == f"{blueprint.name}.{page.__name__}"
     if is_page and response.status_code >= HTTPStatus.BAD_REQUEST:
-        texts = choose_strings(request)
-        problem = texts.not_found if response.status_code == HTTPStatus.NOT_FOUND else texts.busy
-        response.set_data(render("payment_problem.html", texts, problem=problem))
-        response.mimetype = "text/html"
-        response.headers["Content-Security-Policy"] = _write_policy()
+        show_problem(response)
     is_kept = request.endpoint in _KEPT and response.status_code == HTTPStatus.OK
     response.headers["Cache-Control"] = ASK_FIRST if is_kept else "no-store"
     is_secure = get_resources().config.base_url.startswith("https:")
@@ -235,7 +230,3 @@ def _load(order_id: str, quote_id: str | None = None) -> tuple[PublicOrder, Mone
     order, money = load_order_and_money(shared, order_id, quote_id)
     stages = list_stages(shared, order, money)
     return order, money, build_state(order, money, shared.clock.now(), choose_strings(request), stages)
-
-
-def _write_policy() -> str:
-    return CSP.format(style=allow_inline(read_static(STYLE)))

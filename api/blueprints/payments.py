@@ -15,11 +15,11 @@ from api.domain.simulation import Action
 from api.schemas.order_search import OrderListQuery
 from api.schemas.payments import OrderListAnswer, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import EXAMPLE, NewRefundSchema
-from api.security import get_caller_key, key_required
 from api.services.idempotency import HEADER
 from api.services.orders import commands
 from api.services.orders.refunds import RefundRequest
-from api.services.simulator.actions import simulate_for
+from api.services.simulator.vendor_actions import Wish, simulate_for
+from api.web.security import get_caller_key, key_required
 
 blueprint = Blueprint("payments", __name__, url_prefix="/api/v1/payment", description="Payment orders")
 PAGE = frozenset({"limit", "cursor"})
@@ -87,6 +87,7 @@ def simulate(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     """Let something happen to a test order, on the simulated chains.
 
     The answer shows the order as it is now; within seconds the service sees what happened, and moves the order on.
+    `pay` for an order that is closed already rehearses `paid_after_close`.
     """
-    key, action = get_caller_key(), Action(body["action"])
-    return simulate_for(get_resources(), key.vendor_id, key.env_mode, order_id, action, body.get("quote_id"))
+    key, wish = get_caller_key(), Wish(**(body | {"action": Action(body["action"])}))
+    return simulate_for(get_resources(), key.vendor_id, key.env_mode, order_id, wish)

@@ -7,8 +7,8 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas.quotes import QuoteArchiveSchema, QuoteSchema
-from api.security import find_caller_key, key_optional
 from api.services.routing import replays
+from api.web.security import find_caller_key, key_optional
 
 blueprint = Blueprint(
     "quote_replays", __name__, url_prefix="/api/v1/quote", description="Quotes that can be checked by anybody"

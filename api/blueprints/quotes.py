@@ -5,9 +5,9 @@ from __future__ import annotations
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
-from api.security import find_caller_key, key_optional
 from api.services.routing.query import RouteQuery
 from api.services.routing.quotes import get_quote, make_quote
+from api.web.security import find_caller_key, key_optional
 
 blueprint = Blueprint(
     "quotes", __name__, url_prefix="/api/v1/quote", description="What a swap gives at the market rate"

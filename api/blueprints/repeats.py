@@ -13,7 +13,6 @@ from marshmallow import EXCLUDE, ValidationError
 from api.context import get_resources, replace_database, serve_with
 from api.domain.errors import InvalidData
 from api.schemas import BaseSchema, TextField, problems_of
-from api.security import get_caller_key
 from api.services.idempotency import (
     HEADER,
     AnsweredBefore,
@@ -24,6 +23,7 @@ from api.services.idempotency import (
     refuse_known,
 )
 from api.storage.one_transaction import OneTransaction
+from api.web.security import get_caller_key
 
 REPLAYED = "Idempotent-Replayed"
 """Header of an answer that was given before; Stripe's clients know it by this name."""

@@ -9,20 +9,20 @@ from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
 from api.blueprints.base import Blueprint, read_json
+from api.bodies.event_stream import CONTENT_TYPE, stream_events
 from api.context import get_resources
 from api.domain.env import EnvMode
 from api.domain.errors import RequestRefused
-from api.event_stream import CONTENT_TYPE, stream_events
 from api.schemas.route_legs import FollowedTransactionSchema, RouteStatusQuery
 from api.schemas.route_queries import EXAMPLE, RouteQuerySchema, RouteShapeQuery
 from api.schemas.routes import RouteSchema
 from api.schemas.stream import StreamMessageSchema
-from api.security import find_caller_key, key_optional
 from api.services.execution.executable_routes import find_executable_routes
 from api.services.execution.following import follow_transaction
 from api.services.execution.streamed_search import StreamedSearch
 from api.services.routing.query import RouteQuery
 from api.services.routing.routes import find_routes
+from api.web.security import find_caller_key, key_optional
 
 blueprint = Blueprint("routes", __name__, url_prefix="/v1/routes", description="Routes between tokens, across chains")
 

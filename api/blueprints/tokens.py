@@ -9,12 +9,12 @@ from flask import Response, request
 
 from api.assets.encodings import IDENTITY, PREFERRED, compress_quickly
 from api.blueprints.base import Blueprint
-from api.compression import choose_encoding
 from api.context import get_resources
 from api.domain.clock import format_time
 from api.schemas.tokens import TokenFilter, TokenListSchema
-from api.security import key_optional
 from api.services.routing.token_list import TokenPage, list_tokens
+from api.web.compression import choose_encoding
+from api.web.security import key_optional
 
 CACHING = {"Cache-Control": "public, max-age=60", "Vary": "Accept-Encoding"}
 

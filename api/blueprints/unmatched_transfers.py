@@ -11,9 +11,9 @@ from api.domain.scopes import Scope
 from api.schemas.payment_links import ORDER_EXAMPLE
 from api.schemas.payments import PaymentOrderAnswer
 from api.schemas.unmatched_transfers import AssignmentSchema, UnmatchedTransferListAnswer, UnmatchedTransferQuery
-from api.security import get_caller_key, key_required
 from api.services.orders.views import describe_orders
 from api.services.settlement.crediting import unmatched_transfers
+from api.web.security import get_caller_key, key_required
 
 blueprint = Blueprint(
     "unmatched_transfers",

@@ -9,10 +9,10 @@ from api.context import get_resources
 from api.domain.events import EventType
 from api.domain.scopes import Scope
 from api.schemas import webhooks as schemas
-from api.security import get_caller_key, key_required
 from api.services.webhooks import delivery_log, missed, subscriptions
 from api.services.webhooks.delivery_log import DeliveryPage
 from api.services.webhooks.subscription_changes import change_subscription, get_subscription
+from api.web.security import get_caller_key, key_required
 
 blueprint = Blueprint("webhooks", __name__, url_prefix="/api/v1", description="Webhook subscriptions and deliveries")
 SUBSCRIPTIONS = "/webhook_subscription"

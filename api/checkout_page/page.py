@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -97,6 +97,11 @@ def build_page(order: PublicOrder, seen: MoneySeen, state: PageState, strings: S
         claim_chains=() if order.is_simulated else tuple((each, name_chain(each)) for each in seen.chain_ids),
         for_script=_encode_for_script(order, state, strings),
     )
+
+
+def leave_moment_out(page: Page) -> Page:
+    """Return a page without the moment of its state, which is all that differs while nothing happens."""
+    return replace(page, state=replace(page.state, now="", looked_at=None, nothing_seen_until=None))
 
 
 def _describe_nothing_seen(state: PageState, strings: Strings) -> str:

@@ -22,6 +22,7 @@ from api.cli.secrets import secrets
 from api.cli.settings import settings
 from api.cli.support import ENV_MODES, echo, echo_table, open_resources
 from api.cli.webhooks import webhooks
+from api.startup.parent import end_with_parent
 
 ACCOUNT_COLUMNS = ("currency", "chain_id", "token_address", "token_decimals", "address")
 
@@ -150,17 +151,18 @@ def serve(port: int | None) -> None:
     """Serve the API, the payment page and the stream."""
     if port is not None:
         os.environ["PORT"] = str(port)
+    end_with_parent()
     with open_resources(check_schema=False) as resources:
         from sqlalchemy.exc import OperationalError
 
-        from api.shared_metrics import share_metrics
-        from api.start_checks import check_start
+        from api.counting.shared_metrics import share_metrics
+        from api.startup.start_checks import check_start
 
         with suppress(OperationalError):  # it waits for its database, as `/readyz` says
             check_start(resources)
         resources.database.close()  # no connection may be open in two processes
         with share_metrics(resources.config.web_workers):
-            from api.server import serve as serve_http
+            from api.serving.server import serve as serve_http
 
             is_well = serve_http(resources.config)
     if not is_well:
@@ -170,9 +172,10 @@ def serve(port: int | None) -> None:
 @main.command()
 def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
+    end_with_parent()
     with open_resources() as resources:
         from api.logs import configure_logging
-        from api.start_checks import check_start
+        from api.startup.start_checks import check_start
         from api.worker.process import run_worker
 
         check_start(resources)
@@ -190,6 +193,6 @@ def up(port: int | None, data_dir: str | None) -> None:
     os.environ.setdefault("ALLOW_LOCAL_WEBHOOKS", "true")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
     with open_resources(check_schema=False) as resources:
-        from api.up import run_all
+        from api.startup.up import run_all
 
         raise SystemExit(run_all(resources))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def db() -> None:
 def db_upgrade(rolling: bool) -> None:
     """Bring the database's schema up to this version."""
     with open_resources(check_schema=False) as resources:
-        from api.start_checks import check_start
+        from api.startup.start_checks import check_start
         from api.storage.migrations import NotRolling, require_rolling, upgrade
 
         try:
@@ -33,15 +34,18 @@ def db_upgrade(rolling: bool) -> None:
 
 
 @db.command("backup")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def db_backup(folder: Path) -> None:
     """Copy the database into FOLDER while the service runs, and print the copy's name.
+
+    FOLDER is made, for the service's account alone, if it is not there.
 
     PostgreSQL needs `pg_dump`, and a DATABASE_URL that leads to it and not to a pooler.
     """
     with open_resources(check_schema=False) as resources:
         from api.storage.backup import BackupFailed, back_up
 
+        _make_folder(folder)
         try:
             click.echo(back_up(resources.database.engine.url, folder, resources.clock.now()))
         except BackupFailed as error:
@@ -53,9 +57,9 @@ def db_backup(folder: Path) -> None:
 @click.option(
     "--to",
     "folder",
-    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     required=True,
-    help="Where the files go.",
+    help="Where the files go; made, for the service's account alone, if it is not there.",
 )
 def db_archive(before: datetime | None, folder: Path) -> None:
     """Move old events into files, with their deliveries and attempts, while the service runs.
@@ -67,6 +71,7 @@ def db_archive(before: datetime | None, folder: Path) -> None:
     with open_resources() as resources:
         from api.services.operations.archive import ArchiveFailed, archive_events, choose_end
 
+        _make_folder(folder)
         events = 0
         try:
             for batch in archive_events(resources, choose_end(resources, before), folder):
@@ -75,3 +80,13 @@ def db_archive(before: datetime | None, folder: Path) -> None:
         except (ArchiveFailed, OSError) as error:
             raise click.ClickException(f"{error}; what was not archived is in the database") from error
         click.echo(f"{events} events were archived.")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder that nobody else may enter, unless it is there; one that is keeps its rights."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.ClickException(f"There is no folder {folder}, and it can't be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK):
+        raise click.ClickException(f"The folder {folder} can't be written")

@@ -1,4 +1,4 @@
-"""An integrator's commands for webhooks, over HTTP."""
+"""An integrator's commands for webhooks, over HTTP; the operator's are in `deliveries.py`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from urllib.parse import quote, urlsplit
 
 import click
 
+from api.cli.deliveries import webhooks_deliveries, webhooks_list, webhooks_redeliver
 from api.cli.http import ServiceAway, ServiceClient, service_options
 from api.cli.waiting import pause
 
 
 @click.group()
 def webhooks() -> None:
-    """Try a receiver of webhooks, with a test key."""
+    """Try a receiver of webhooks, with a test key; or see, as the operator, what comes of any vendor's."""
+
+
+for each in (webhooks_deliveries, webhooks_list, webhooks_redeliver):
+    webhooks.add_command(each)
 
 
 @webhooks.command("listen")

@@ -16,6 +16,11 @@ DOLLAR_TOKENS = ("USDC", "USDT", "DAI")
 """Which stablecoin settles a dollar price: the first of these that the vendor has an account for."""
 
 
+EURO = ("EUR", "€")
+EURO_HINT = "euros are priced in EURC"
+"""No account settles euros of a bank; a price in the token needs no rate that somebody would have to vouch for."""
+
+
 def find_default_token(symbol: str) -> Token:
     """Return the token that settles a currency by default: on the best chain by `Chain.settlement_rank` that has it.
 

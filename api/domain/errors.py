@@ -1,4 +1,4 @@
-"""Why the service refuses a request, in its own words; `api.errors` gives each its HTTP status."""
+"""Why the service refuses a request, in its own words; `api.bodies.errors` gives each its HTTP status."""
 
 from __future__ import annotations
 

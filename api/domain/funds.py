@@ -111,7 +111,7 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
     in_time = [row for row in taken if not row.is_after_close]
     early = [row for row in payments if not row.is_after_close]
     late = [row for row in payments if row.is_after_close and row.is_final and row.sent_back < row.amount]
-    waiting = tuple(_select_waiting(rows))
+    waiting, redirected = tuple(_select_waiting(rows)), _find_redirected(rows)
     return Funds(
         received=sum(row.amount for row in taken),
         final=sum(row.amount for row in taken if row.is_final),
@@ -121,7 +121,7 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         in_flight=any(row.is_built and not row.is_overdue for row in waiting),
         returned=any(row.is_built and row.is_overdue and row.is_final for row in waiting)
         or _is_refunded_by_bridge(rows),
-        redirected=any(row.bridge_key in _find_redirected(rows) and row.is_built for row in rows),
+        redirected=any(row.bridge_key in redirected and row.is_built for row in rows),
         rejected=_is_notable([row for row in early if row.is_rejected], price),
         foreign=_is_notable([row for row in early if not row.is_settlement_token and not row.is_rejected], price),
         after_close=_is_notable(late, price),
@@ -137,8 +137,10 @@ def _rank(row: Credit) -> tuple[datetime, bool, bool, bool]:
 
 
 def _select_notable(payments: Sequence[Credit], price: int | None) -> list[Credit]:
-    """Return the payments that are worth a word each; all, if only together they are."""
-    return [row for row in payments if _is_notable([row], price)] or list(payments)
+    """Return the payments that are worth a word each; all, if the others are worth one together."""
+    notable = [row for row in payments if _is_notable([row], price)]
+    small = [row for row in payments if not _is_notable([row], price)]
+    return list(payments) if _is_notable(small, price) or not notable else notable
 
 
 def _count_kept(row: Credit) -> int:
@@ -173,16 +175,15 @@ def _is_refunded_by_bridge(rows: Sequence[Credit]) -> bool:
 
 def _find_first_at(rows: Sequence[Credit], price: int | None) -> datetime | None:
     """Return when the order's money had become worth a word: by a deposit, or by all that had come by then."""
-    came: list[Credit] = []
-    redirected = _find_redirected(rows)
+    came, redirected = 0, _find_redirected(rows)
     for row in rows:
         if row.is_after_close:
             continue
         if row.kind == TransferKind.DEPOSIT and row.is_built and row.bridge_key not in redirected:
             return row.mined_at
         if row.kind == TransferKind.PAYMENT:
-            came.append(row)
-            if _is_notable(came, price):
+            came += row.amount if row.is_settlement_token else 0
+            if _is_notable([row], price) or (row.is_settlement_token and came * NOTABLE_SHARE >= (price or 0)):
                 return row.mined_at
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -15,11 +15,30 @@ class ChainUnavailable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointState:
+    """How an endpoint fared when all of its chain were compared last.
+
+    Parameters
+    ----------
+    host : str
+        Without the path, which may hold a key.
+    answers : bool
+        Whether it answered as it should.
+    in_step : bool
+        Whether its blocks are as new as the others', and the same.
+    """
+
+    host: str
+    answers: bool
+    in_step: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The newest block of a chain, and the number up to which nothing can change any more."""
+    """The newest block of a chain, and the number up to which nothing can change any more; None where nobody knows."""
 
     block: CanonicalBlock
-    final_number: int
+    final_number: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +130,16 @@ class Ledger(Protocol):
         """Return the head of a chain; every block up to it can be read."""
         ...
 
+    def list_still(self, reached: Mapping[int, int]) -> frozenset[int]:
+        """Return the chains that are known to hold nothing new after a block, and to have taken nothing back.
+
+        Parameters
+        ----------
+        reached : mapping of int to int
+            The block up to which each chain has been read.
+        """
+        ...
+
     def count_requests(self, chain_id: int) -> int:
         """Return how many requests this process has sent for a chain; a batch is one."""
         ...
@@ -132,6 +161,10 @@ class Ledger(Protocol):
 
     def count_endpoints(self, chain_id: int) -> int:
         """Return how many endpoints a chain has: with one, nobody else can be asked for a second opinion."""
+        ...
+
+    def list_endpoints(self, chain_id: int) -> Sequence[EndpointState]:
+        """Return how a chain's endpoints fare, in the order of the settings; none where it is tables."""
         ...
 
     def can_trace(self, chain_id: int) -> bool | None:

@@ -218,8 +218,8 @@ def _find_reason(order: OrderState, funds: Funds) -> StatusReason:
 
 
 def _find_shortage(order: OrderState, funds: Funds) -> StatusReason:
-    """Say what came instead of the price; nothing where nothing did that is worth a word."""
-    if order.amount is not None and funds.seen * NOTABLE_SHARE >= order.amount:
+    """Say what came instead of the price, also where it goes back; nothing where nothing came that is worth a word."""
+    if order.amount is not None and funds.received * NOTABLE_SHARE >= order.amount:
         return StatusReason.UNDERPAID
     if funds.foreign:
         return StatusReason.WRONG_TOKEN

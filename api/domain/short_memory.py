@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import Any, TypeVar
 
+Answer = TypeVar("Answer")
 MOST = 10_000
 """Answers that are kept; when there are more, all are forgotten."""
 
@@ -15,14 +17,15 @@ class ShortMemory:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._known: dict[Hashable, tuple[datetime, int | None]] = {}
+        self._known: dict[Hashable, tuple[datetime, Any]] = {}
 
-    def recall(self, key: Hashable, now: datetime, keep: timedelta, learn: Callable[[], int | None]) -> int | None:
+    def recall(self, key: Hashable, now: datetime, keep: timedelta, learn: Callable[[], Answer]) -> Answer:
         """Return the answer that is known, or find it out where that is longer than `keep` ago."""
         with self._lock:
             known = self._known.get(key)
         if known is not None and known[0] <= now < known[0] + keep:
-            return known[1]
+            answer: Answer = known[1]
+            return answer
         value = learn()
         with self._lock:
             if len(self._known) >= MOST:

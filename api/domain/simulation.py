@@ -38,3 +38,5 @@ FITS: Mapping[Action, frozenset[OrderStatus]] = MappingProxyType(
     }
 )
 """In which statuses each action makes sense."""
+AFTER_CLOSE = frozenset({OrderStatus.SUCCESS, OrderStatus.FAILED, OrderStatus.CANCELLED, OrderStatus.REFUNDED})
+"""In which a vendor's `pay` rehearses money that comes for a closed order; customers' pages offer no such thing."""

@@ -22,6 +22,7 @@ DENIED: tuple[IpNetwork, ...] = tuple(
         "10.0.0.0/8",
         "100.64.0.0/10",  # carrier-grade NAT
         "127.0.0.0/8",
+        "168.63.129.16/32",  # looks public, and is Azure's own service within each of its machines
         "169.254.0.0/16",  # link-local, and the metadata services of clouds
         "172.16.0.0/12",
         "192.0.0.0/24",  # protocol assignments

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema
 
-from api.event_stream import CONTENT_TYPE
+from api.bodies.event_stream import CONTENT_TYPE
 from api.openapi.converters import describe_enum, list_words, read_summary
 from api.openapi.events import describe_webhooks
 from api.openapi.examples import EVENT, load_example

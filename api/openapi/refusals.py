@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from api.errors import MESSAGES
+from api.bodies.errors import MESSAGES
 from api.openapi.headers import refer_to_headers
 
 ERROR = {"$ref": "#/components/schemas/Error"}

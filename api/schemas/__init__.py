@@ -1,6 +1,6 @@
 """Wire formats: what comes in is checked here, field by field.
 
-May import `adapters`, `context`, `domain`, `request_body`, `routing_engine` and `services`. Begin with `fields.py`.
+May import `adapters`, `bodies`, `context`, `domain`, `routing_engine` and `services`. Begin with `fields.py`.
 """
 
 from api.schemas.addresses import Address, TransactionHash

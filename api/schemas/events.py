@@ -27,7 +27,7 @@ EVENT_EXAMPLE = "evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht"
 class EventDataSchema(AnswerSchema):
     """The order or the transfer that an event is about, as it was then."""
 
-    sometimes = frozenset({"refund", "transfer"})
+    sometimes = frozenset({"transactions_left_out", "refund", "transfer"})
 
     payment_order_id = Text("Id of the order; empty where the event is about none", example=ORDER_EXAMPLE)
     metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
@@ -36,7 +36,13 @@ class EventDataSchema(AnswerSchema):
     status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
     transactions = fields.List(
         fields.Nested(TransactionAnswer),
-        metadata={"description": "All transactions of the order, oldest first; or the transfer's"},
+        metadata={
+            "description": "Those of the order that weigh most, oldest first: all, or a hundred where it has more; or "
+            "the transfer's"
+        },
+    )
+    transactions_left_out = fields.Integer(
+        metadata={"description": "Only where there are more: how many. The order itself lists all", "example": 900}
     )
     refund = fields.Nested(RefundAnswer, metadata={"description": "Of `payment_refunded` only: what went back"})
     transfer = fields.Nested(

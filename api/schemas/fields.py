@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, validate
 
+from api.bodies.request_body import json_type
 from api.domain.env import EnvMode
 from api.domain.money import UINT256_DIGITS, UINT256_MAX
-from api.request_body import json_type
 
 MAX_METADATA_KEYS = 50
 MAX_METADATA_BYTES = 16 * 1024
@@ -82,6 +82,17 @@ class IntegerField(fields.Integer):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise expected("integer", value)
+        return value
+
+
+class FlagField(fields.Boolean):
+    """``true`` or ``false``, and nothing that only looks like it."""
+
+    default_error_messages = _messages("boolean")
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> bool:
+        if not isinstance(value, bool):
+            raise expected("boolean", value)
         return value
 
 

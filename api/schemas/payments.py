@@ -8,7 +8,7 @@ from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import FreeObject, TextField
+from api.schemas.fields import FlagField, FreeObject, TextField
 from api.schemas.payment_links import (
     CURRENCY,
     DECIMALS,
@@ -152,6 +152,12 @@ class SimulateSchema(BaseSchema):
         },
     )
     quote_id = TextField(max_length=64, metadata={"description": "Quote of this order, for paying as the payer chose"})
+    without_reference = FlagField(
+        metadata={
+            "description": "With `pay`: the price reaches you and names no order, as what an exchange sends. The order "
+            "stays as it is, and `payment_unmatched` tells of the transfer"
+        }
+    )
 
 
 class OrderListAnswer(AnswerSchema):

@@ -18,9 +18,9 @@ from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 
+from api.bodies.request_body import parse_object
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem, Unprocessable
-from api.request_body import parse_object
 from api.secrets.box import SecretBox
 from api.storage.statements import Place, Statement, find_direct
 from api.storage.tables import IdempotencyKey

@@ -5,10 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, MetaData
+from sqlalchemy import JSON, MetaData, text
 from sqlalchemy.orm import DeclarativeBase
 
 from api.storage.types import UtcDateTime
+
+
+def hold_only(condition: str) -> dict[str, Any]:
+    """Let an index hold those rows only."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 class Base(DeclarativeBase):

@@ -66,10 +66,13 @@ class DirectPool:
 
     def _end(self, held: PoolProxiedConnection) -> None:
         """Give a connection back as it was taken."""
+        dialect = self._engine.dialect
         if self._isolation and held.is_valid:
-            dialect = self._engine.dialect
-            dialect.do_rollback(held)
-            dialect.reset_isolation_level(held.dbapi_connection)  # type: ignore[arg-type,unused-ignore]
+            try:
+                dialect.do_rollback(held)
+                dialect.reset_isolation_level(held.dbapi_connection)  # type: ignore[arg-type,unused-ignore]
+            except dialect.loaded_dbapi.Error as error:  # its server is gone, and whatever was asked has its answer
+                held.invalidate(error)
         held.close()
 
 

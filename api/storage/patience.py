@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
+from psycopg.generators import execute
+from psycopg.pq import ExecStatus, TransactionStatus
 from sqlalchemy import Connection, Dialect
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -50,6 +52,35 @@ class PatientConnection(psycopg.Connection[Any]):
         except psycopg.errors._WaitTimeout:
             self.pgconn.finish()
             raise
+
+    def set_autocommit(self, value: bool) -> None:
+        """Set whether each statement is a transaction; where it is so already, nothing has to be found out."""
+        if value != self.autocommit:
+            super().set_autocommit(value)
+
+    def set_isolation_level(self, value: psycopg.IsolationLevel | None) -> None:
+        """Set the isolation of transactions that begin from now on, unless it is that."""
+        if value != self.isolation_level:
+            super().set_isolation_level(value)
+
+    def rollback(self) -> None:
+        """Roll back, and keep the statements that are prepared.
+
+        The driver forgets them all at each rollback, in case a table goes with it on which one is. Tables come by
+        migrations here, and reading ends with a rollback: so the server would plan nearly every query anew.
+
+        Raises
+        ------
+        psycopg.OperationalError
+            If it is not answered in time, or the server is gone.
+        """
+        with self.lock:
+            if self.pgconn.transaction_status == TransactionStatus.IDLE:
+                return
+            self.pgconn.send_query(b"ROLLBACK")
+            (answer,) = self.wait(execute(self.pgconn))
+        if answer.status != ExecStatus.COMMAND_OK:
+            raise psycopg.errors.error_from_result(answer, encoding=self.info.encoding)
 
 
 def connect(_dialect: Dialect, _record: Any, places: tuple[Any, ...], options: dict[str, Any]) -> PatientConnection:

@@ -16,7 +16,9 @@ from api.storage.process import name_process
 STATEMENT_MS = 15_000
 IDLE_MS = 15_000
 """How long a transaction may stand still before its locks are taken from it: its process may hang."""
-POOL = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
+POOL = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5, "pool_use_lifo": True}
+"""The connection that was given back last is taken first: few processes of the server then do all the work, and theirs
+have the statements prepared and their tables at hand."""
 
 
 def make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import socket
 from dataclasses import dataclass
 from functools import cache
@@ -95,8 +96,8 @@ def name_process() -> str:
 def _find_host() -> str:
     try:
         place = BOOT_ID.read_text() + str(NAMESPACE.readlink())
-    except OSError:  # a system without /proc
-        place = ""
+    except OSError:  # without /proc, or with parts of it hidden: then nobody may seem to be here, or to have ended
+        place = secrets.token_hex(16)
     return f"{socket.gethostname()[:LONGEST_NAME]}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
 
 

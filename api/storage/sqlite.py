@@ -1,4 +1,4 @@
-"""SQLite: many readers, one writer in each process, and commits that last a power cut, many at once."""
+"""SQLite: many readers, one writer at a time, and commits that last a power cut, many at once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from api.storage.direct import DirectPool, DirectPools
 from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
+from api.storage.writers_line import SUFFIXES, WritersLine
 
 READERS = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
 ONE = {"pool_size": 1, "max_overflow": 0}
+IN_LINE = 10
+"""The part of the time that a lock may be waited for after which a writer does not wait for his turn any longer."""
 WRITES = "sqlite_writes"
 """Execution option of an engine whose transactions take the write lock as they begin."""
 _write_to_disk = getattr(os, "fdatasync", os.fsync)  # not every system has the first
@@ -32,13 +35,18 @@ def make_readers(url: URL, lock_wait_ms: int) -> Engine:
 def make_writer(url: URL, lock_wait_ms: int) -> Engine:
     """Open the one connection over which this process writes; who comes first is served first.
 
-    SQLite's own way to wait for its lock is to sleep and ask again, longer each time, so somebody else always came
-    first. A deferred transaction that turns into a writer fails under load whatever the busy timeout; this one waits.
+    Threads wait for the connection, and processes in a line. A deferred transaction that turns into a writer fails
+    under load whatever the busy timeout; this one waits.
 
     Its commits do not wait for the disk: `CommitLog` does.
     """
     engine = create_engine(url, pool_timeout=lock_wait_ms / 1000, execution_options={WRITES: True}, **ONE)
-    return _listen(engine, lock_wait_ms, "NORMAL")
+    in_line_ms = lock_wait_ms // IN_LINE
+    line = WritersLine(Path(url.database or ""), in_line_ms / 1000)
+    event.listen(engine, "checkout", lambda *_: line.enter())
+    event.listen(engine, "checkin", lambda *_: line.leave())
+    event.listen(engine, "engine_disposed", lambda *_: line.close())
+    return _listen(engine, lock_wait_ms - 2 * in_line_ms, "NORMAL")
 
 
 def list_sqlite_pools(readers: Engine, writer: Engine) -> DirectPools:
@@ -109,7 +117,7 @@ def _make_file(path: Path) -> None:
     """Make the file before SQLite does, for its owner alone; SQLite gives the files beside it the same rights."""
     path.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     make_private_file(path)
-    for suffix in ("-wal", "-shm", "-journal"):
+    for suffix in ("-wal", "-shm", "-journal", *SUFFIXES):
         restrict_file(path.with_name(path.name + suffix))
 
 

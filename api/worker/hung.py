@@ -12,6 +12,7 @@ import structlog
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
+from api.storage.fault_names import name_fault
 from api.storage.process import Process
 
 WRITE_LOCK = 120
@@ -61,7 +62,7 @@ class Remover:
             with self._engine.connect() as connection:
                 ended = connection.scalar(end, {"name": process.name})
         except DBAPIError as error:
-            log.warning("database_unavailable", kind=type(error).__name__)
+            log.warning("database_unavailable", kind=name_fault(error))
             return False
         log.warning("sessions_of_hung_worker_ended", process=process.name, sessions=ended)
         return bool(ended)

@@ -16,7 +16,7 @@ from api.services.settlement.crediting.quote_payers import forget_unused_quotes
 from api.services.settlement.watching.watch_tasks import ChainTask
 from api.services.settlement.watching.watched_chain import list_groups
 from api.services.webhooks.dispatcher import Dispatcher
-from api.services.webhooks.leases import PARTS, select_part
+from api.services.webhooks.waiting import PARTS, select_part
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
 from api.worker.sources import SourceReader
 

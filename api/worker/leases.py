@@ -15,11 +15,12 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from api.domain.duties import find_duty
 from api.storage.db import Database, insert_new, read_database_time
+from api.storage.fault_names import name_fault
 from api.storage.process import name_process
 from api.storage.tables import Lease
 from api.worker.balance import choose_surplus, is_next
 from api.worker.hung import Remover
-from api.worker.sightings import Sightings
+from api.worker.sightings import KnownLease, Sightings, read_leases
 
 LEASE_S = 5.0
 """How long nobody else takes over from a holder that is not heard of."""
@@ -71,7 +72,7 @@ class Leases:
         self._offered_at: dict[str, float] = {}
         self._held: dict[str, set[str]] = {}
         self._expired: set[str] = set()
-        self._renewed_at = stopwatch()
+        self._renewed_at, self._fault = stopwatch(), ""
 
     def keep(self, wanted: Collection[str]) -> Mapping[str, int]:
         """Renew what is held and take what is free and this worker's turn; call it several times a second.
@@ -87,15 +88,23 @@ class Leases:
             The token of each share that is this worker's now.
         """
         # Apart: where a hung holder's lock keeps this one from renewing, taking over is what gets it out of the way.
+        faults = []
         for step in (self._renew, partial(self._take_free, wanted)):
             try:
                 step()
             except DBAPIError as error:
-                log.warning("leases_unavailable", kind=type(error).__name__)
+                faults.append(name_fault(error))
+        self._tell(", ".join(dict.fromkeys(faults)))
         with self._lock:
             if self._stopwatch() - self._renewed_at > self._lease.total_seconds():
                 self._tokens.clear()  # others have taken over by now, or will at once
             return {share: token for share, token in self._tokens.items() if share != self._presence}
+
+    def _tell(self, fault: str) -> None:
+        """Log a change: leases are asked for several times a second."""
+        if fault != self._fault:
+            log.warning("leases_unavailable" if fault else "leases_available", kind=fault)
+        self._fault = fault
 
     def find_surplus(self, moving: Collection[str]) -> str | None:
         """Return a share to leave to somebody who has less to do, unless another of its duty is on its way already.
@@ -130,7 +139,7 @@ class Leases:
                         update(Lease).where(*mine).values(holder="", expires_at=read_database_time(session))
                     )
         except DBAPIError as error:  # it expires by itself
-            log.warning("leases_unavailable", kind=type(error).__name__)
+            log.warning("leases_unavailable", kind=name_fault(error))
 
     def leave(self) -> None:
         """Count no more among those who could take something."""
@@ -188,12 +197,12 @@ class Leases:
         if self._presence not in mine:
             self._take(self._presence, rows.get(self._presence))
 
-    def _read(self, shares: Collection[str]) -> tuple[Mapping[str, Lease], set[str]]:
+    def _read(self, shares: Collection[str]) -> tuple[Mapping[str, KnownLease], set[str]]:
         """Return the leases of shares and of workers, and the keys of those that anybody may take."""
-        with self._database.read() as session:
-            known = session.scalars(select(Lease).where(Lease.duty.in_(shares) | Lease.duty.startswith(PRESENCE)))
-            rows = {row.duty: row for row in known}
-            now = read_database_time(session)
+        with self._database.look() as connection:
+            known = read_leases(connection)
+            rows = {row.duty: row for row in known if row.duty in shares or row.duty.startswith(PRESENCE)}
+            now = read_database_time(connection)
         gone = [key for key, row in rows.items() if key.startswith(PRESENCE) and row.expires_at < now - FORGET_AFTER]
         if gone:
             self._forget_workers(gone, now)
@@ -204,7 +213,7 @@ class Leases:
         with self._database.write() as session:
             session.execute(delete(Lease).where(Lease.duty.in_(gone), Lease.expires_at < now - FORGET_AFTER))
 
-    def _take(self, share: str, seen: Lease | None) -> bool:
+    def _take(self, share: str, seen: KnownLease | None) -> bool:
         asked_at = self._stopwatch()
         try:
             token = self._token_of_new(share) if seen is None else self._token_after(seen)
@@ -227,7 +236,7 @@ class Leases:
             values = {"duty": share, "holder": self._holder, "token": 1, "expires_at": expires_at}
             return 1 if insert_new(session, Lease, values) else None
 
-    def _token_after(self, seen: Lease) -> int | None:
+    def _token_after(self, seen: KnownLease) -> int | None:
         """Take a lease over unless it has changed since; this waits for transactions under the old token."""
         query = select(Lease).where(
             Lease.duty == seen.duty, Lease.token == seen.token, Lease.expires_at == seen.expires_at

@@ -12,12 +12,13 @@ from types import FrameType
 
 import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.context import replace_database
 from api.services.resources import Resources
 from api.storage.db import insert_new
+from api.storage.fault_names import name_fault
 from api.storage.fencing import Fence, LeaseLost
 from api.storage.tables import JobSlot
 from api.worker.jobs import Job, list_jobs
@@ -83,8 +84,8 @@ class Worker:
                 if job.once_per_slot and not _take_slot(resources, job):
                     return False
                 job.run(resources)
-            except (OperationalError, PoolTimeout) as error:
-                log.warning("database_unavailable", kind=type(error).__name__)
+            except (OperationalError, InternalError, PoolTimeout) as error:
+                log.warning("database_unavailable", kind=name_fault(error))
                 return False
             except LeaseLost:
                 log.warning("lease_lost")

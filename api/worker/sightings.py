@@ -5,9 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import select
 
 from api.storage.process import Process
+from api.storage.statements import Place, Statement
 from api.storage.tables import Lease
+
+
+class KnownLease(NamedTuple):
+    """A lease as it was read."""
+
+    duty: str
+    holder: str
+    token: int
+    expires_at: datetime
+
+
+_ALL = Statement(select(Lease.duty, Lease.holder, Lease.token, Lease.expires_at))
+
+
+def read_leases(place: Place) -> list[KnownLease]:
+    """Return all leases as they are now."""
+    return [KnownLease._make(row) for row in _ALL.fetch(place)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +40,7 @@ class _Seen:
     expires_at: datetime
     since: float
 
-    def is_as(self, row: Lease) -> bool:
+    def is_as(self, row: KnownLease) -> bool:
         return (self.holder, self.token, self.expires_at) == (row.holder, row.token, row.expires_at)
 
 
@@ -39,7 +60,7 @@ class Sightings:
         self._stopwatch = stopwatch
         self._seen: dict[str, _Seen] = {}
 
-    def is_free(self, row: Lease, now: datetime) -> bool:
+    def is_free(self, row: KnownLease, now: datetime) -> bool:
         """Whether a lease has expired at the database's time `now`, or has not changed for as long as it lasts.
 
         Or whether its holder was a process of this machine that has ended: that one renews and writes nothing more.

@@ -15,7 +15,7 @@ from a2wsgi import WSGIMiddleware
 from flask import Flask, Response, request
 from sqlalchemy import create_engine, event, text
 
-from api.bridge import WsgiBridge
+from api.serving.bridge import WsgiBridge
 
 THREADS = 16
 LINES = 400

@@ -84,10 +84,10 @@ def _open_service(folder: Path, row: str) -> Callable[[], object]:
     from api import create_app
     from api.config import Config
     from api.context import get_resources_of
-    from api.demo_key import keep_demo_key
     from api.logs import configure_logging
+    from api.startup.demo_key import keep_demo_key
+    from api.startup.up import make_demo_link
     from api.storage.migrations import upgrade
-    from api.up import make_demo_link
     from benchmarks.load.__main__ import LINK
 
     configure_logging("INFO")

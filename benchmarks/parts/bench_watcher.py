@@ -66,7 +66,7 @@ def test_watch_a_block(benchmark: BenchmarkFixture, net: MainNet, tmp_path: Path
             BASE,
             [net.chain.url],
             client=client,
-            asks_final=True,
+            finality_blocks=750,
             max_head_age_s=QUIET_CHAIN_S,
             clock=lambda: clock.now().timestamp(),
         )

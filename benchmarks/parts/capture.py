@@ -12,8 +12,8 @@ from eth_abi import encode
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
 from adapters.http.client import JsonClient, Traffic
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
-from adapters.rpc.heads import Block
 from adapters.rpc.multicall import MULTICALL3
 from adapters.rpc.reading import Reply, Request, Responder
 from adapters.rpc.scan_program import Scan

@@ -119,7 +119,7 @@ def backtest(
     for done, (block, router) in enumerate(zip(history.blocks, _list_routers(history, gas_prices), strict=True), 1):
         broker.execute_due(router.snapshot, block)
         values.append(value_portfolio(broker.list_all(), router, unit))
-        for wanted in strategy(router, block, broker.portfolio):
+        for wanted in _read_wishes(strategy(router, block, broker.portfolio)):
             broker.take(_check(wanted), router, block)
         if progress:
             progress(done, len(history))
@@ -164,6 +164,19 @@ def _list_routers(history: History, gas_prices: Mapping[int, int] | None) -> Ite
         snapshot = recorded.apply(gas_prices=gas_prices)
         router = Router(snapshot) if router is None else router.follow(snapshot)
         yield router
+
+
+def _read_wishes(given: Any) -> Iterable[Any]:
+    """Return what a strategy wants at a block.
+
+    Raises
+    ------
+    InvalidRequest
+        If it gives no list.
+    """
+    if not isinstance(given, Iterable):
+        raise InvalidRequest("strategy", f"must return a list of requests and routes, empty for none, not {given!r}")
+    return given
 
 
 def _check(wanted: Any) -> RouteRequest | Route:

@@ -123,8 +123,11 @@ def _route(options: Options) -> None:
         raise NothingFound(error, as_json=options.output_format == JSON, unavailable=result.unavailable) from error
     if options.plot:
         _draw(best, options.plot)
-    for message in (*_gas_notes(best, {**market.gas_prices, **(request.gas_prices or {})}), *_time_notes(best)):
+    gas_notes = _gas_notes(best, {**market.gas_prices, **(request.gas_prices or {})})
+    for message in (*gas_notes, *_time_notes(best), *_impact_notes(result)):
         note(message)
+    if not result.is_complete:
+        note("the search ended with its budget; a better route may exist: raise --time-budget-ms or --work-budget")
     _write(options, result, market, (finished - loaded) * 1e3, (loaded - started) * 1e3)
     if options.explain and options.output_format == TABLE and result.certificate:
         click.echo(f"\n{fill(result.certificate.explain(), WIDTH)}")
@@ -200,6 +203,11 @@ def _time_notes(best: Route) -> Iterable[str]:
     if best.fill_time_s >= LONG_S:
         remedy = "--order fastest or balanced, or --value-of-time, weighs time; --pareto shows what each hour saves"
         yield f"this route takes {write_duration(best.fill_time_s)}; {remedy}"
+
+
+def _impact_notes(result: RouteResult) -> Iterable[str]:
+    if result.warning:
+        yield f"{result.warning}; trade less, or refuse such routes with --max-price-impact-bps"
 
 
 def _write(options: Options, result: RouteResult, market: Snapshot, elapsed_ms: float, load_ms: float) -> None:

@@ -9,7 +9,7 @@ import click
 def warm() -> None:
     """Compile the routing kernels, with progress on stderr.
 
-    The first router on a machine, and the first after an update, does so otherwise: about a minute on two cores.
+    The first router on a machine, and the first after an update, does so otherwise: about half a minute on two cores.
     They are kept on disk; what is compiled already takes seconds.
     """
     from routing_engine.warm_up import main

@@ -92,7 +92,7 @@ class Buffers:
         steps = [rows for rows in (*mine[common], *others[common]) if rows is not None]
         if len(steps) < len(mine[common]) + len(others[common]):
             return None
-        return np.concatenate([np.empty(0, np.int64), *steps])
+        return _unite(steps)
 
     def _trace_origins(self, version: int) -> dict[int, list[Places | None]]:
         """Return a version and those that it came from, with the rows that were written on the way."""
@@ -107,6 +107,18 @@ class Buffers:
     @staticmethod
     def _count_references(arrays: list[Records], place: int) -> int:
         return sys.getrefcount(arrays[place])
+
+
+def _unite(places: list[Places]) -> Places:
+    """Return all places, each once: what changes often does so in every version."""
+    if not places:
+        return np.empty(0, np.int64)
+    if len(places) == 1:
+        return places[0]
+    found = np.zeros(1 + max([each.max(initial=-1) for each in places]), np.bool_)
+    for each in places:
+        found[each] = True
+    return np.flatnonzero(found)
 
 
 def _fits(spare: Records, array: Records) -> bool:

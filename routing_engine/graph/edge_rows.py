@@ -12,6 +12,8 @@ import numpy.typing as npt
 from routing_engine.curves.curve import Curve
 from routing_engine.curves.fitting import FittedPieces, fit_curve
 from routing_engine.curves.kernels.mobius_pieces import ABOVE
+from routing_engine.errors import InvalidMarket
+from routing_engine.graph.structured_rows import Records, put_rows
 from routing_engine.kernels.arrays import EDGE
 from routing_engine.market import Market
 from routing_engine.markets.constant_product import ConstantProductPool, curve_columns
@@ -62,18 +64,16 @@ def describe_edges(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> 
         counts[number] = len(ends)
     first = np.concatenate(([0], np.cumsum(counts)))
     records = np.zeros(int(first[-1]), EDGE)
-    for direction in range(BOTH_WAYS):
-        rows = first[numbers] + direction
-        records["n_pieces"][rows] = 1
-        records["concave"][rows] = 1
-        for name, values in columns[direction].items():
-            records[name][rows] = values
-        records["max_average_price"][rows] = columns[direction]["a"] / columns[direction]["b"]
+    pools = _make_pool_records(columns)
+    for direction in range(BOTH_WAYS if numbers.size else 0):
+        put_rows(records, first[numbers] + direction, pools[direction])
     pieces: dict[int, npt.NDArray[np.float64]] = {}
     charging: list[int] = []
     for number, ends in listed.items():
         for row, (token_in, token_out) in enumerate(ends, int(first[number])):
             curve = markets[number].curve(token_in, token_out)
+            if not isinstance(curve, Curve):
+                raise InvalidMarket("markets", f"{markets[number].id}: `curve` must give a Curve, not {curve!r}")
             fitted = fit_curve(curve)
             records[row] = _make_record(curve, fitted, token_in, token_out, gas_prices)
             if len(fitted.pieces) > 1:
@@ -83,22 +83,43 @@ def describe_edges(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> 
     return EdgeRows(first, listed, records, pieces, tuple(charging))
 
 
+def _make_pool_records(columns: Sequence[Mapping[str, npt.NDArray[np.float64]]]) -> list[Records]:
+    """Return the records of constant-product pools, for each direction by its columns."""
+    made = []
+    for values in columns:
+        records = np.zeros(values["a"].size, EDGE)
+        records["n_pieces"] = records["concave"] = 1
+        for name, column in values.items():
+            records[name] = column
+        records["max_average_price"] = values["a"] / values["b"]
+        made.append(records)
+    return made
+
+
 def _describe_constant_product(
     markets: Sequence[Market],
 ) -> tuple[npt.NDArray[np.int64], tuple[dict[str, npt.NDArray[np.float64]], dict[str, npt.NDArray[np.float64]]]]:
     """Return the numbers of constant-product pools that are open both ways, and their columns for each direction."""
-    found = [number for number, market in enumerate(markets) if market.is_constant_product]
+    try:
+        found = [number for number, market in enumerate(markets) if market.is_constant_product]
+    except AttributeError:
+        wrong = next(market for market in markets if not hasattr(market, "is_constant_product"))
+        raise InvalidMarket("markets", f"{wrong.id} is no whole market; build its kind on BaseMarket") from None
     pools = cast(list[ConstantProductPool], [markets[number] for number in found])
-    reserve0 = np.array([pool.reserve0 for pool in pools], np.float64)
-    reserve1 = np.array([pool.reserve1 for pool in pools], np.float64)
-    fee_pips, gas = np.array([pool.fee_pips for pool in pools]), np.array([float(pool.gas) for pool in pools])
+    count = len(pools)
+    reserve0 = np.fromiter([pool.reserve0 for pool in pools], np.float64, count)
+    reserve1 = np.fromiter([pool.reserve1 for pool in pools], np.float64, count)
+    fee_pips = np.fromiter([pool.fee_pips for pool in pools], np.float64, count)
+    gas = np.fromiter([float(pool.gas) for pool in pools], np.float64, count)
     there, back = curve_columns(reserve0, reserve1, fee_pips), curve_columns(reserve1, reserve0, fee_pips)
     # Not quite full, not nearly empty: what is at the edge is left to exact integers.
     is_open = np.ones(len(pools), np.bool_)
     for way in (there, back):
         is_open &= (way["x_min"] > 0.0) & (way["x_min"] < 0.5 * way["x_max"])
-    kept = [{name: values[is_open] for name, values in (way | {"gas": gas}).items()} for way in (there, back)]
-    return np.array(found, np.int64)[is_open], (kept[0], kept[1])
+    columns, numbers = [way | {"gas": gas} for way in (there, back)], np.array(found, np.int64)
+    if not is_open.all():
+        columns = [{name: values[is_open] for name, values in way.items()} for way in columns]
+    return numbers[is_open], (columns[0], columns[1])
 
 
 def _make_record(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from routing_engine.graph.graph import Graph
 from routing_engine.model import Hop
@@ -22,14 +26,20 @@ class Valuation:
     """
 
     def __init__(self, graph: Graph, gas_prices: Mapping[int, int]) -> None:
-        self._graph = graph
+        self.graph = graph
         self._known = {
             chain_id
             for chain_id, coin in zip(graph.chains, graph.native, strict=True)
             if chain_id in gas_prices and coin >= 0 and graph.prices[coin] > 0
         }
         self.gas_cost = graph.gas_cost(gas_prices)
+        self.is_free = not self.gas_cost.any()
         self._gas_cost = dict(zip(graph.chains, self.gas_cost.tolist(), strict=True))
+
+    @cached_property
+    def settled_units(self) -> npt.NDArray[np.float64]:
+        """See `Graph.settled_units`."""
+        return self.graph.settled_units(self.gas_cost)
 
     def build_route(self, side: Side, hops: tuple[Hop, ...]) -> Route:
         """Build a route whose gas, with what bridges charge on top, is valued in both of its tokens."""
@@ -45,7 +55,7 @@ class Valuation:
             cost += hop.gas * self._gas_cost[chain_id]
             priced = priced and chain_id in self._known
         cost += coin_fees
-        index, prices = self._graph.index, self._graph.prices
+        index, prices = self.graph.index, self.graph.prices
         price_in, price_out = prices.item(index[token_in]), prices.item(index[token_out])
         return Route(
             token_in=token_in,
@@ -59,5 +69,5 @@ class Valuation:
 
     def _find_coin_price(self, chain_id: int) -> float:
         """Worth of the smallest unit of a chain's coin, in which bridges charge on top of the input."""
-        coin = self._graph.native[self._graph.chain_number[chain_id]]
-        return float(self._graph.prices[coin]) if coin >= 0 else 0.0
+        coin = self.graph.native[self.graph.chain_number[chain_id]]
+        return float(self.graph.prices[coin]) if coin >= 0 else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,6 @@ from routing_engine.graph.settled_prices import SettledPrices
 from routing_engine.kernels.arrays import Adjacency, GraphArrays
 from routing_engine.market import Market
 from routing_engine.model import Token
-
-_PROTOCOL = attrgetter("protocol")
-_TOKENS = attrgetter("token0"), attrgetter("token1")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -157,12 +154,12 @@ class Graph:
         markets = list(self.markets)
         for number, market in news.items():
             markets[number] = market
-        charging = {int(numbers[place]) for place in rows.charging}
+        left = [number for number in self.charging if number not in news]
         return replace(
             self,
             markets=tuple(markets),
             gas_prices=gas_prices,
-            charging=(self.charging - news.keys()) | charging,
+            charging=frozenset([*left, *numbers[list(rows.charging)].tolist()]),
             forward=Adjacency(self.forward.first, forward),
             reverse=Adjacency(self.reverse.first, reverse),
             pieces=pieces,
@@ -175,23 +172,25 @@ class Graph:
         first = self.layout.first
         if not np.array_equal(np.diff(rows.first), first[numbers + 1] - first[numbers]):
             return False
-        olds, states = [self.markets[number] for number in news], list(news.values())
-        same = [map(type, olds), map(type, states)], [map(_PROTOCOL, olds), map(_PROTOCOL, states)]
-        if any(list(before) != list(after) for before, after in same):
+        markets, listed = self.markets, rows.listed
+        pairs = [(markets[number], market) for number, market in news.items()]
+        if any(type(old) is not type(new) or old.protocol != new.protocol for old, new in pairs):
             return False
         for place, ends in rows.listed.items():
             edges = self.layout.forward[first[numbers[place]] : first[numbers[place] + 1]].tolist()
             if tuple(self.edge_ends(edge)[1:] for edge in edges) != ends:
                 return False
-        pairs = [place for place in range(len(states)) if place not in rows.listed]
-        return all(
-            [token(olds[place]) for place in pairs] == [token(states[place]) for place in pairs] for token in _TOKENS
-        )
+        regular: Any = [pair for place, pair in enumerate(pairs) if place not in listed] if listed else pairs
+        moved = [  # tokens are shared by nearly all states
+            (old, new) for old, new in regular if old.token0 is not new.token0 or old.token1 is not new.token1
+        ]
+        return all(old.token0 == new.token0 and old.token1 == new.token1 for old, new in moved)
 
     @cached_property
     def arrays(self) -> GraphArrays:
         """The graph as kernels see it."""
-        return GraphArrays(self.forward, self.reverse, self.source, self.pieces)
+        where = self.layout
+        return GraphArrays(self.forward, self.reverse, self.source, self.pieces, where.first, where.forward)
 
     @cached_property
     def prices(self) -> npt.NDArray[np.float64]:

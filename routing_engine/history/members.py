@@ -102,7 +102,9 @@ def _read_head(file: IO[bytes], offset: int, end: int, path: Path) -> Member | N
     magic, _, _, _, extra = FIXED.unpack_from(start)
     owner, length, size = FIELD.unpack_from(start, FIXED.size)
     if (magic, owner) != (START, OWNER) or length != extra - 4 or size <= FIXED.size + extra:
-        raise BadRecording(str(path), f"byte {offset}", "is not where a block begins; is this a recording?")
+        raise BadRecording(
+            str(path), f"byte {offset}", "begins no block: this is no recording; deltas go with a market"
+        )
     if offset + size > end:
         _refuse_further(file, offset, path)
         return None

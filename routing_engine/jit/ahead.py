@@ -13,6 +13,7 @@ import numba
 
 from routing_engine.jit.compilation import QUIET, announce
 from routing_engine.jit.decorators import ENGINE, SOURCES
+from routing_engine.jit.parts import find_compiler
 
 PROGRAM = "routing_engine.warm_up"
 """What compiles all kernels; it is run as a program, as a library can't start processes in any other safe way."""
@@ -26,7 +27,8 @@ _lock, _tried = Lock(), Event()
 def compile_for(kernel: Any, *arguments: Any) -> Callable[..., Any]:
     """Compile a kernel for arguments of these types, or load it from the cache, without running it; return its code."""
     types = [numba.typeof(argument) for argument in arguments]  # type: ignore[no-untyped-call]
-    code: Callable[..., Any] = kernel.compile(tuple(types))
+    compiler = find_compiler(kernel)
+    code: Callable[..., Any] = compiler(tuple(types))
     return code
 
 

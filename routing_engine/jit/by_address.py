@@ -20,6 +20,8 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
+from routing_engine.jit.parts import is_part, name_part
+
 READ_ONLY = "noalias", "readonly", "captures(none)"
 """What LLVM is told of such an address: kernels write to arrays, never to the tuples that hold them."""
 
@@ -109,6 +111,11 @@ def _holds_arrays(fe_type: Any) -> bool:
 
 class _Lower(Lower):
     """numba's, but for tuples in arguments: they are not copied; what is asked of them is read where it lies."""
+
+    def __init__(self, context: Any, library: Any, description: Any, func_ir: Any, metadata: Any = None) -> None:
+        if is_part(func_ir.func_id.func):
+            name_part(description)
+        super().__init__(context, library, description, func_ir, metadata)
 
     def init(self) -> None:
         """Find the variables that stand for an argument of ours, or for a tuple in one."""

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.sigutils import normalize_signature
 
 from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
+from routing_engine.jit.array_types import type_arrays_quickly
 from routing_engine.jit.kernel_cache import KernelCache
 from routing_engine.jit.link_once import LinkOnce, fits_numba
+from routing_engine.jit.parts import Declarations
 
 ENGINE = Path(__file__).parents[1]
 _SOURCES = ("jit", "kernels", "curves")
@@ -56,6 +59,7 @@ _use_cache_of_these_sources()
 _EVERY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 if fits_numba():
     _EVERY["pipeline_class"] = LinkOnce
+    type_arrays_quickly()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -64,7 +68,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     if dispatcher is function:  # where ``NUMBA_DISABLE_JIT`` is set
         return function
     if fits_numba():
-        dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(function, SOURCES)
     else:
         dispatcher.enable_caching()
     return dispatcher
@@ -74,9 +78,6 @@ _CALLED_BY_KERNELS: dict[str, Any] = {**_EVERY, "no_cpython_wrapper": True}
 
 allocating = numba.njit(**_CALLED_BY_KERNELS)
 """Compile what only kernels call, and what allocates arrays."""
-
-part = numba.njit(**_CALLED_BY_KERNELS, cache=True)
-"""Compile a large part of a kernel, and keep it, so that one process can compile it for another."""
 
 _INNER: dict[str, Any] = {**_CALLED_BY_KERNELS, "_nrt": False}
 
@@ -89,3 +90,27 @@ additions, a third of all time.
 
 inlined = numba.njit(**_INNER, forceinline=True)
 """Compile into every caller what runs once for each edge: a call hands over every field of every array it is given."""
+
+
+def part(returns: str, *, allocates: bool = True) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a large part of kernels by itself, once for all that call it.
+
+    Parameters
+    ----------
+    returns : str
+        numba's name of the type of what it returns.
+    allocates : bool
+        Whether it makes arrays; if not, it is compiled as `inner` ones are.
+    """
+    options = _CALLED_BY_KERNELS if allocates else _INNER
+    return lambda function: _compile_apart(function, normalize_signature(f"{returns}()")[1], options)
+
+
+def _compile_apart(function: Callable[..., Any], returns: Any, options: dict[str, Any]) -> Any:
+    declared: Any = numba.njit(**options)(function)
+    if declared is function or not fits_numba():
+        return declared
+    whole: Any = numba.njit(**options)(function)
+    whole._cache = KernelCache(function, SOURCES)
+    declared._cache = Declarations(whole, returns)
+    return declared

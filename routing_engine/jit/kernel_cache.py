@@ -6,6 +6,7 @@ machine code. Here both wait until something is compiled, or linked with the ker
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -13,6 +14,8 @@ from numba.core import compiler
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.runtime import nrt
+
+from routing_engine.jit.parts import provide
 
 _make_result: Any = compiler.CompileResult
 
@@ -48,11 +51,12 @@ class _KernelFiles(CompileResultCacheImpl):
         Of all functions of numba's that a kernel calls, the modules would be imported with it.
         """
         *kept, others = cres._reduce()
-        return (*kept, tuple([each for each in others if each.consts]))
+        return (*kept, tuple([each for each in others if each.consts]), cres.library.parts)
 
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
         """Return a kernel of the cache; `CompileResult._reduce` says what there is of it."""
-        state, fndesc, environment, signature, objectmode, lifted, annotation, reload_init, others = payload
+        state, fndesc, environment, signature, objectmode, lifted, annotation, reload_init, others, parts = payload
+        provide(parts)
         names = {fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name}
         library = _load_library(target_context.codegen(), state, names)
         for each in others:
@@ -77,9 +81,25 @@ class _KernelFiles(CompileResultCacheImpl):
 
 
 class KernelCache(FunctionCache):
-    """numba's cache of one kernel, but for what it does beforehand."""
+    """numba's cache of one kernel, but for what it does beforehand.
+
+    Parameters
+    ----------
+    function : callable
+        The kernel.
+    sources : str
+        Tells one state of all kernels' sources from another: what is of another state is not found.
+    """
 
     _impl_class = _KernelFiles
+
+    def __init__(self, function: Callable[..., Any], sources: str) -> None:
+        super().__init__(function)
+        self._sources = sources
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        cache: Any = super()
+        return (*cache._index_key(sig, codegen), self._sources)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a kernel from the cache, or None; numba gets its compiler ready itself before it compiles."""

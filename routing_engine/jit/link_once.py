@@ -17,6 +17,7 @@ from numba.core.compiler_machinery import LoweringPass, PassManager, register_pa
 from numba.core.typed_passes import AnnotateTypes, NativeLowering
 
 from routing_engine.jit.by_address import LowerByAddress, hand_over_by_address
+from routing_engine.jit.parts import Declaration, Part, is_part, provide
 
 TESTED = ("0.68.",)
 """How the versions of numba begin of which this is known to work: it takes the place of parts that are not public."""
@@ -42,9 +43,14 @@ class _Library(JITCodeLibrary):
 
 
 class _EntryLibrary(_Library):
+    parts: tuple[Part, ...]
+
     def finalize(self) -> None:
         """Link everything, callers first, as LLVM leaves out what is not called yet; then optimise and translate."""
-        self._linking_libraries = list(dict.fromkeys(self._linking_libraries))[::-1]
+        libraries = list(dict.fromkeys(self._linking_libraries))[::-1]
+        self.parts = tuple(each.part for each in libraries if isinstance(each, Declaration))
+        self._linking_libraries = [each for each in libraries if not isinstance(each, Declaration)]
+        provide(self.parts)
         super().finalize()
 
     def _optimize_final_module(self) -> None:
@@ -53,6 +59,12 @@ class _EntryLibrary(_Library):
             if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
                 function.linkage = llvm.Linkage.internal
         super()._optimize_final_module()
+
+
+class _PartLibrary(_EntryLibrary):
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Return what the cache keeps: machine code alone, as nothing is linked with it."""
+        return self.name, "object", (self._get_compiled_object(), b"")
 
 
 class _InnerLibrary(_Library):
@@ -67,13 +79,6 @@ class _InnerLibrary(_Library):
         self._final_module = llvm.parse_assembly("\n".join(f'@"{name}" = common global ptr null' for name in names))
         self._finalize_final_module()
 
-    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
-        """Return what the cache keeps: the kernel with all that it calls, as nothing else is loaded with it."""
-        whole = self._get_module_for_linking().clone()
-        for library in reversed(self._linking_libraries):
-            whole.link_in(library._get_module_for_linking(), preserve=True)
-        return self.name, "object", (self._get_compiled_object(), whole.as_bitcode())
-
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _ChooseLibrary(LoweringPass):
@@ -83,7 +88,8 @@ class _ChooseLibrary(LoweringPass):
         LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        library = _InnerLibrary if state.flags.no_cpython_wrapper else _EntryLibrary
+        linked = _PartLibrary if is_part(state.func_id.func) else _InnerLibrary
+        library = linked if state.flags.no_cpython_wrapper else _EntryLibrary
         state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return True

@@ -40,6 +40,18 @@ EDGE = np.dtype(
 """One direction of one market, with its first piece inline, so that most edges cost one cache miss or two.
 """
 
+OPEN_EDGE = np.dtype(
+    [
+        ("max_average_price", np.float64),
+        ("row", np.int32),  # among the forward edges in the list of a token that they leave, else among the reverse
+        ("edge", np.int32),  # among the forward edges
+        ("other", np.int32),
+        ("concave", np.int32),
+    ],
+    align=True,
+)
+"""What tells of most edges of a list that they don't count; side by side, as their records lie all over memory."""
+
 FORWARD, REVERSE = 1, -1
 """Carry amounts from the source (exact-in), or required amounts back from the target (exact-out)."""
 
@@ -54,7 +66,8 @@ class Adjacency(NamedTuple):
 class GraphArrays(NamedTuple):
     """A graph as kernels see it; `source` is the token_in of each forward edge.
 
-    `pieces` holds what does not fit into an edge: the rows of its curve, end to end, with the columns of
+    The forward edges of market m are ``market_edges[market_first[m]]`` and on, up to ``market_first[m + 1]``. `pieces`
+    holds what does not fit into an edge: the rows of its curve, end to end, with the columns of
     `routing_engine.curves.kernels.mobius_pieces`.
     """
 
@@ -62,6 +75,8 @@ class GraphArrays(NamedTuple):
     reverse: Adjacency
     source: npt.NDArray[np.int32]
     pieces: npt.NDArray[np.float64]
+    market_first: npt.NDArray[np.int64]
+    market_edges: npt.NDArray[np.int64]
 
 
 class Weights(NamedTuple):
@@ -163,13 +178,13 @@ class Inflow(NamedTuple):
 class OpenEdges(NamedTuple):
     """Edges that a request's routes can use: see `routing_engine.kernels.bound.open_edges`.
 
-    `rows` holds the lists end to end, from place 1 on. That of a token begins at ``span[way, token, 0]``, 0 where there
-    is none, and ends before ``span[way, token, 1]``. `listed` are the lists that there are, as ways and tokens.
+    `listed` holds the lists end to end, from place 1 on. That of a token begins at ``span[way, token, 0]``, 0 where
+    there is none, and ends before ``span[way, token, 1]``. `lists` are those that there are, as ways and tokens.
     """
 
     span: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-    listed: npt.NDArray[np.int64]
+    listed: npt.NDArray[np.void]
+    lists: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
 
 
@@ -202,7 +217,8 @@ class FlowState(NamedTuple):
 class DualPrices(NamedTuple):
     """Dual prices by hops left and token: the best, the edge that it follows, and the best over another next token.
 
-    Memory of one thread, all zero between requests. `target` holds the prices that an allocation suggests.
+    Memory of one thread, all zero between requests. `target` holds the prices that an allocation suggests. ``queue[k]``
+    lists the tokens whose price with k hops left is to be found anew, `waiting` their numbers; `waits` marks them.
     """
 
     best: npt.NDArray[np.float64]
@@ -212,6 +228,9 @@ class DualPrices(NamedTuple):
     touched: npt.NDArray[np.int32]
     sizes: npt.NDArray[np.int64]
     target: npt.NDArray[np.float64]
+    queue: npt.NDArray[np.int32]
+    waiting: npt.NDArray[np.int64]
+    waits: npt.NDArray[np.bool_]
 
 
 class Workspace(NamedTuple):

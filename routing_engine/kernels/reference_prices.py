@@ -8,6 +8,9 @@ from routing_engine.jit.decorators import kernel
 
 MAX_ROUNDS = 12
 
+WIDER = 1.0 + 1e-9
+"""How many times as deep a chain must be to take another one's place."""
+
 
 @kernel
 def find_widest_prices(first, target, depth, mid_rate, root):
@@ -51,14 +54,13 @@ def find_widest_prices(first, target, depth, mid_rate, root):
             if not has_news[u]:
                 continue
             has_news[u] = False
+            here, own_price = width[u], price[u]
             for e in range(first[u], first[u + 1]):
+                wide = min(here, depth[e] * own_price)
                 v = target[e]
-                if v == root or mid_rate[e] <= 0.0:
-                    continue
-                wide = min(width[u], depth[e] * price[u])
-                if wide > width[v] * (1.0 + 1e-9):
+                if wide > width[v] * WIDER and mid_rate[e] > 0.0:  # never for the root, whose width is infinite
                     width[v] = wide
-                    price[v] = price[u] / mid_rate[e]
+                    price[v] = own_price / mid_rate[e]
                     changed = has_news[v] = True
         if not changed:
             break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, OpenEdges, Workspace
+from routing_engine.kernels.arrays import OPEN_EDGE, DualPrices, FlowState, Inflow, OpenEdges, Workspace
 from routing_engine.kernels.bound.outlook import UNKNOWN_SCOPE
 from routing_engine.kernels.certificate_arrays import Contenders, LossEdges, Losses, Outlook
 from routing_engine.kernels.search.labels import create_scratch
@@ -23,6 +23,9 @@ def create_workspace(tokens: int, max_hops: int) -> Workspace:
             touched=np.zeros((rounds, tokens), np.int32),
             sizes=np.zeros(rounds, np.int64),
             target=np.zeros((rounds, tokens)),
+            queue=np.zeros((rounds, tokens), np.int32),
+            waiting=np.zeros(rounds, np.int64),
+            waits=np.zeros((rounds, tokens), np.bool_),
         ),
     )
 
@@ -62,8 +65,8 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
         ),
         open_edges=OpenEdges(
             span=np.zeros((2, tokens, 2), np.int64),
-            rows=np.zeros(2 * edges + 1, np.int32),
-            listed=np.zeros((2 * tokens, 2), np.int64),
+            listed=np.zeros(2 * edges + 1, OPEN_EDGE),
+            lists=np.zeros((2 * tokens, 2), np.int64),
             sizes=np.zeros(3, np.int64),
         ),
         outlook=Outlook(

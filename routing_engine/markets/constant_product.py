@@ -86,7 +86,8 @@ class ConstantProductPool(PairMarket):
         if type(amount_in) is not int:
             self.refuse_inexact(amount_in)
         fee_pips, reserve_in, reserve_out = self.fee_pips, self.reserve0, self.reserve1
-        if not self.is_zero_for_one(token_in, token_out):
+        is_there = token_in is self.token0 and token_out is self.token1  # spares a call in half of all cases
+        if not (is_there or self.is_zero_for_one(token_in, token_out)):
             reserve_in, reserve_out = reserve_out, reserve_in
         if amount_in + reserve_in > MAX_RESERVE:
             detail = f"at most {MAX_RESERVE - reserve_in}, as the reserve is a uint112"

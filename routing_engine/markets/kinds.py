@@ -40,7 +40,8 @@ def market_from_record(record: Mapping[str, Any], tokens: Mapping[str, Token]) -
     name = read_text(record, "kind")
     if name not in _entries():
         known = ", ".join(_entries()) or "none: install this library, as its kinds are found by its metadata"
-        raise InvalidMarket("kind", f"{name!r} is unknown; known are {known}")
+        remedy = f"another one has to be installed, with an entry point in {ENTRY_POINTS!r}"
+        raise InvalidMarket("kind", f"{name!r} is unknown; known are {known}; {remedy}")
     try:
         kind = load_kind(name)
     except BrokenExtension as error:

@@ -16,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
-from routing_engine.search.exact_output import Flows, find_declining_market, spend_least
+from routing_engine.search.exact_output import Flows
 from routing_engine.search.matching import match_output
 from routing_engine.search.query import Query, Single
 from routing_engine.search.renewal import STRETCHED, begin_anew
-from routing_engine.search.selling import find_part, sell, sell_as_asked
+from routing_engine.search.selling import find_part, is_just, sell, sell_as_asked
 from routing_engine.search.split import Splitter
 
 CONSIDERABLE_IMPACT = 0.02
@@ -37,8 +36,14 @@ ALIKE = 0.02
 FARTHEST = 4.0
 """How many times the input before the next one is at most, where paths are full and don't tell."""
 
+UNBELIEVED = 1e3
+"""How many times the input for which they were found paths may ask for: others give far more there."""
+
 EXHAUSTED = 1e-4
 """Growth of an output, as a part of it, for an input `FARTHEST` times as large, up to which no more is to be had."""
+
+NEARLY = 0.9
+"""Part of what is asked that an input must give for it to be sold as exact-in would, where no more is to be had."""
 
 SAME = 1e-3
 """Relative difference of two inputs below which paths are not looked for from nothing again."""
@@ -101,8 +106,9 @@ class Purchase:
             The best single path, if one gives the amount.
         """
         if single and single.route.price_impact <= CONSIDERABLE_IMPACT:
+            amount = float(single.route.amount_in)
             allocation = self._splitter.grow([single.get_part()], single.list_paths())
-            found = self._match(allocation, float(single.route.amount_in))
+            found = self._take(allocation, amount) if is_just(single, allocation) else self._match(allocation, amount)
         else:
             amount = self._guess(single)
             found = self._approach(amount) if amount else None
@@ -134,29 +140,49 @@ class Purchase:
     def _sell_enough(self, amount: float) -> Bought | None:
         """Sell one input after the other, until its paths can tell which gives what is asked; None where none do."""
         given, too_much = 0.0, inf
+        most, far = (NEARLY * self._wanted, 0.0), None
         for _ in range(STEPS):
             allocation = sell(self._query, self._allowed, amount)
             found = self._match(allocation, amount) if allocation else None
-            if found:
+            if found and found.flows.amount <= UNBELIEVED * amount:
                 return found
+            far = found or far
             if allocation is None:
                 too_much, amount = amount, amount / FARTHEST
-            elif given and allocation.net < given * (1.0 + EXHAUSTED):
-                return None
             else:
+                most = max(most, (allocation.net, amount))
+                if given and allocation.net < given * (1.0 + EXHAUSTED):
+                    break
                 # An output grows by less than its input, so this part of the input is enough of a too large one. Gas
                 # may take all that a small one gives.
                 given = max(0.0, allocation.net)
                 amount *= self._wanted / given if given > self._wanted else FARTHEST
             if amount >= too_much * (1.0 - ALIKE) or self._splitter.is_over:
-                return None
+                break
+        return self._sell_as_asked(most[1]) or far
+
+    def _sell_as_asked(self, amount: float) -> Bought | None:
+        """Sell an input, then more, as exact-in would, which takes longer and gives more; None for 0."""
+        for each in (amount, amount * FARTHEST) if amount else ():
+            if self._splitter.is_over:
+                break
+            for allocation in sell_as_asked(self._query, self._allowed, each):
+                found = self._match(allocation, each)
+                if found and found.flows.amount <= UNBELIEVED * each:
+                    return found
         return None
 
     def _match(self, allocation: Allocation, searched: float) -> Bought | None:
         """Take just the input with which an allocation gives what is asked; None where no input does."""
-        matched = match_output(self._splitter, allocation) if allocation.net > -inf else None
-        if matched is None:
-            return None
+        is_feasible = allocation.net > -inf
+        matched = match_output(self._splitter.reallocate, allocation, self._wanted) if is_feasible else None
+        return self._keep(allocation, matched, searched) if matched else None
+
+    def _take(self, allocation: Allocation, amount: float) -> Bought:
+        """Take an input that gives what is asked, as the exact one of a single path does."""
+        return self._keep(allocation, self._splitter.reallocate(allocation, amount), amount)
+
+    def _keep(self, allocation: Allocation, matched: Flows, searched: float) -> Bought:
         allocation = replace(allocation, slope=matched.least_price)
         bought = Bought(allocation, matched, self._splitter.value_cost(matched), searched)
         self._found.append(bought)
@@ -173,7 +199,8 @@ class Purchase:
                 bought = bought._replace(searched=amount)
                 self._anew = sell(self._query, self._allowed, amount)
                 others += [self._anew] if self._anew and not longer else []
-            if self._anew and longer:  # from its paths of usual length others lead on than from those at hand
+            is_other = self._anew and bought.allocation.paths is not self._anew.paths
+            if self._anew and longer and is_other:  # from its usual paths others lead on than from those at hand
                 others.append(splitter.improve(self._anew.list_parts(amount / self._anew.amount), longer=True))
                 self._open = min(self._open, _measure_gap(others[-1]))
         return self._choose(bought, others, bought.searched)
@@ -206,23 +233,6 @@ class Purchase:
         """Return the cheapest of what was bought and what others cost that were found for an input."""
         found = [self._match(allocation, searched) for allocation in others]
         return min([bought, *filter(None, found)], key=attrgetter("cost"))
-
-
-def replay_purchase(splitter: Splitter, bought: Bought) -> tuple[Hop, ...] | None:
-    """Replay an allocation with the least input that gives what is asked; None where markets decline.
-
-    Paths over a market that declines its part are left out, and the others take their part.
-    """
-    graph, wanted, allocation = splitter.graph, splitter.request.amount, bought.allocation
-    flows: Flows | None = bought.flows
-    while flows:
-        hops = spend_least(graph, flows, wanted)
-        declining = None if hops else find_declining_market(graph, flows)
-        if declining is None:
-            return hops
-        allocation = allocation.without(graph.find_edges(declining))
-        flows = match_output(splitter, allocation) if allocation.count else None
-    return None
 
 
 def _is_alike(one: float, other: float, part: float) -> bool:

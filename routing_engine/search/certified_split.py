@@ -14,11 +14,12 @@ from routing_engine.model import Hop
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.allocation_replay import replay_allocation
-from routing_engine.search.buying import Bought, Purchase, replay_purchase
+from routing_engine.search.buying import Bought, Purchase
 from routing_engine.search.full_paths import bound_amount
+from routing_engine.search.purchase_replay import replay_purchase
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import allocate_beyond_paths, divide_single, is_just
-from routing_engine.search.split import Splitter
+from routing_engine.search.split import FEW, Splitter
 from routing_engine.values import seal
 
 NO_CHEAPER = 1e-7
@@ -78,11 +79,22 @@ def _may_divide(query: Query) -> bool:
 
 def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Iterator[Attempt]:
     """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
+    declined = 0
     if query.request.side == Side.EXACT_OUT:
-        yield from _replay_cheapest(query, splitter, Purchase(query, splitter, allowed).run(single), single)
-        return
-    for each in divide_single(query, splitter, single, allowed):
-        yield each, None if is_just(single, each) else replay_allocation(splitter, each)
+        found, gross = Purchase(query, splitter, allowed).run(single), float(single.route.amount_in_gross)
+        for attempt in _replay_cheapest(query, splitter, found, single):
+            yield attempt
+            declined = found[0].allocation.count if found[0].cost * (1.0 + NO_CHEAPER) < gross else 0
+    else:
+        for each in divide_single(query, splitter, single, allowed):
+            is_single = is_just(single, each)
+            yield each, None if is_single else replay_allocation(splitter, each)
+            declined = max(declined, 0 if is_single else each.count)
+    fewer = declined - 1 if declined <= FEW else declined // 2
+    fewer = declined if declined < query.request.max_splits else fewer
+    if fewer > 1 and not query.budget.is_spent():  # what fills fewer markets may be taken
+        query = query.shorten(query.request.max_hops, fewer)
+        yield from _divide_single(query, query.create_splitter(allowed, len(single.edges)), single, allowed)
 
 
 def _divide_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, *Attempt]]:
@@ -120,10 +132,10 @@ def _replay_cheapest(
         if edges in seen:
             continue
         seen.add(edges)
-        hops = replay_purchase(splitter, bought)
-        gross = float(query.build_route(hops).amount_in_gross) if hops else inf
-        if gross < cost:
-            cheapest, cost = (bought.allocation, hops), gross
+        for hops in replay_purchase(splitter, bought):
+            gross = float(query.build_route(hops).amount_in_gross)
+            if gross < cost:
+                cheapest, cost = (bought.allocation, hops), gross
     if cheapest:
         yield cheapest
     elif found:

@@ -51,7 +51,7 @@ def _may_tie(one: Candidate, other: Candidate, tie: float) -> bool:
 
 def _measure_rounding(hops: tuple[Hop, ...]) -> float:
     """Return which part of an amount a path may lose where contracts round to whole units, fees up, outputs down."""
-    return sum([1.0 / max(1, hop.amount_in) + 1.0 / max(1, hop.amount_out) for hop in hops])
+    return sum([1.0 / (hop.amount_in or 1) + 1.0 / (hop.amount_out or 1) for hop in hops])
 
 
 class ThreadMemory(NamedTuple):
@@ -120,7 +120,7 @@ class Search:
             *ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops, is_narrow, work
         )  # fmt: skip
         total = _find_best_paths(problem, scratch, found, scores)
-        return [*zip(scores[:total].tolist(), found[:total].tolist(), strict=True)]
+        return [*zip(scores[:total].tolist(), found[:total].tolist())]  # noqa: B905 (both of so many rows)
 
     def get_memory(self) -> ThreadMemory:
         """Return this thread's memory for kernels."""
@@ -150,20 +150,20 @@ def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:
     QuoteRefused
         By the first market that declines.
     """
-    hops: list[Hop] = []
+    bought: list[Hop] = []
     if side == Side.EXACT_OUT:
         for market, token_in, token_out in reversed(edges):
             hop, _ = market.swap_exact_out(token_in, token_out, amount)
             amount = hop.amount_in
-            hops.append(hop)
-        hops.reverse()
-        amount = hops[0].amount_in
-    for place, (market, token_in, token_out) in enumerate(edges):
-        if place == len(hops):
-            hops.append(market.quote_exact_in(token_in, token_out, amount))
-        elif hops[place].amount_in != amount:  # the hop before gives more than was needed, by rounding
-            hops[place] = market.quote_exact_in(token_in, token_out, amount)
-        amount = hops[place].amount_out
+            bought.append(hop)
+        amount = bought[-1].amount_in
+    hops: list[Hop] = []
+    for market, token_in, token_out in edges:
+        known = bought.pop() if bought else None
+        if known is None or known.amount_in != amount:  # the hop before gives more than was needed, by rounding
+            known = market.quote_exact_in(token_in, token_out, amount)
+        hops.append(known)
+        amount = known.amount_out
     return tuple(hops)
 
 

@@ -112,8 +112,9 @@ class Query:
             self.budget.spend(QUOTE * max_hops * (len(replayed) + len(refused)))
             if replayed:
                 best, hops = replayed[0]
-                route = self.build_route(hops)
-                if len(replayed) > 1:
+                if len(replayed) == 1:
+                    route = self.build_route(hops)
+                else:
                     priced = [(self.build_route(hops), candidate) for candidate, hops in replayed]
                     route, best = min(priced, key=lambda each: self.rank_key(each[0]))
                 candidates.remove(best)
@@ -199,11 +200,19 @@ class Query:
 
     def rank(self, routes: Iterable[Route]) -> list[Route]:
         """Sort routes, best first by the request's order."""
+        routes = list(routes)
+        if not self._objective.weighs_time:
+            scores = [self._score(route, 0)[0] for route in routes]
+            if len(set(scores)) == len(scores):  # times, which take longer to find, only tell equal ones apart
+                return [routes[place] for place in sorted(range(len(scores)), key=scores.__getitem__)]
         return sorted(routes, key=self.rank_key)
 
     def rank_key(self, route: Route) -> tuple[float, float]:
         """Sort key of a route; smaller is better."""
-        return self._objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
+        return self._score(route, route.fill_time_s)
+
+    def _score(self, route: Route, fill_time_s: int) -> tuple[float, float]:
+        return self._objective.rank(route.net_amount, fill_time_s, exact_out=route.side is Side.EXACT_OUT)
 
     def create_splitter(self, allowed: Mask, hops: int, gas_rate: float | None = None) -> Splitter:
         """Create what splits this request's amount over allowed markets, beginning with paths of so many hops.
@@ -211,8 +220,8 @@ class Query:
         Gas is valued by reference prices, or in the input, of which a unit is taken for so much of the output.
         """
         usual_hops = max(min(self.request.max_hops, USUAL_HOPS), hops)
-        gas_cost, memory = self._valuation.gas_cost, self._search.get_memory()
-        return Splitter(self.graph, self.request, gas_cost, allowed, memory, self.budget, usual_hops, gas_rate)
+        memory = self._search.get_memory()
+        return Splitter(self._valuation, self.request, allowed, memory, self.budget, usual_hops, gas_rate)
 
     def build_route(self, hops: tuple[Hop, ...]) -> Route:
         """Return a route of the request's side, its gas valued."""

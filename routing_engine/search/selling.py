@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.request import USUAL_HOPS
-from routing_engine.search.allocation import Allocation
+from routing_engine.search.allocation import Allocation, Part
 from routing_engine.search.approach import approach_amount
 from routing_engine.search.full_paths import collect_full_paths
 from routing_engine.search.query import Query, Single
@@ -24,6 +24,10 @@ HOPELESS_IMPACT, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
 """Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
 that nearly all of it is lost. So little time is spent: it is divided over a few short paths."""
 
+WITHIN_REACH, SMALLER, MORE_SPLITS = (5e-5, 2e-3), 10.0, 32
+"""Relative gaps of such a division, for which it also begins with an amount that its markets could take, over more
+paths; that amount as a multiple of what the best path takes where its price halves."""
+
 MAX_AMOUNT = 2.0**256
 """More than any token's units."""
 
@@ -33,11 +37,11 @@ Mask = npt.NDArray[np.bool_]
 def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> list[Allocation]:
     """Divide what a single path takes over several, and return the allocations, the best first.
 
-    None where the amount is hopeless and a single path is best; elsewhere one may be just the single path.
+    One may be just the single path. None where the amount is hopeless and no short path is known.
     """
     if single.route.price_impact > HOPELESS_IMPACT:
         hopeless = _divide_hopeless(query, splitter, single, allowed)
-        return [hopeless] if hopeless and not is_just(single, hopeless) else []
+        return [hopeless] if hopeless else []
     allocation = splitter.allocate(*single.list_starts())
     longer = splitter.extend(allocation)
     if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
@@ -68,10 +72,24 @@ def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: 
     short = [path for path in single.list_paths() if len(path) <= HOPELESS_HOPS]
     if not short:
         return None
-    briefly = query.shorten(HOPELESS_HOPS, HOPELESS_SPLITS).create_splitter(allowed, len(short[0]))
-    allocation = briefly.improve([(short[0], single.route.amount_in)])
+    starts = [(short[0], single.route.amount_in)]
+    allocation = _divide_briefly(query, allowed, HOPELESS_SPLITS, starts)
     judged = splitter.judge([single.get_part()], briefly=True)
+    least, most = WITHIN_REACH
+    if allocation.count > 1 and allocation.net * (1.0 + least) < judged.bound < allocation.net * (1.0 + most):
+        part = min(1.0, SMALLER * (1.0 - single.route.price_impact))
+        other = _divide_briefly(query, allowed, MORE_SPLITS, starts, part)
+        allocation = other if other.net > allocation.net else allocation
     return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
+
+
+def _divide_briefly(query: Query, allowed: Mask, splits: int, starts: Sequence[Part], part: float = 1.0) -> Allocation:
+    """Divide over a few short paths, which are looked for at a part of the amount first if it is less than 1."""
+    splitter = query.shorten(HOPELESS_HOPS, splits).create_splitter(allowed, len(starts[0][0]))
+    if part < 1.0:
+        smaller = splitter.improve([(edges, amount * part) for edges, amount in starts])
+        starts = smaller.list_parts(1.0 / part) if smaller.net > -inf else starts
+    return splitter.improve(starts)
 
 
 def allocate_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, Allocation]]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from routing_engine.certificate import Bounds
 from routing_engine.deadline import Budget
-from routing_engine.graph.graph import Graph
+from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound import flow_limits
@@ -22,6 +22,7 @@ from routing_engine.search.exact_output import Flows
 from routing_engine.search.gas_free import begin_with_gas
 from routing_engine.search.path_search import ThreadMemory
 from routing_engine.search.reallocation import reallocate_paths
+from routing_engine.search.steps_entered import count_gas
 
 _fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
 _generate_columns = Compiled(column_generation.generate_columns)
@@ -48,12 +49,10 @@ class Splitter:
 
     Parameters
     ----------
-    graph : Graph
-        What is routed over.
+    valuation : Valuation
+        Of gas, on the graph that is routed over.
     request : RouteRequest
         Whose tokens are in the graph.
-    gas_cost : float64 array
-        From `Graph.gas_cost`.
     allowed : bool array, shape (markets,)
         Markets that may be used.
     memory : ThreadMemory
@@ -68,21 +67,21 @@ class Splitter:
 
     def __init__(
         self,
-        graph: Graph,
+        valuation: Valuation,
         request: RouteRequest,
-        gas_cost: npt.NDArray[np.float64],
         allowed: npt.NDArray[np.bool_],
         memory: ThreadMemory,
         budget: Budget,
         usual_hops: int,
         gas_rate: float | None = None,
     ) -> None:
-        self.request, self.graph, self._memory, self._budget = request, graph, memory, budget
+        self.request, self.graph, self._memory, self._budget = request, valuation.graph, memory, budget
+        graph, gas_cost = valuation.graph, valuation.gas_cost
         start, end = graph.index[request.token_in], graph.index[request.token_out]
-        self._gas_cost, self._is_free = gas_cost, not gas_cost.any()
+        self._gas_cost, self._is_free = gas_cost, valuation.is_free
         gas = gas_cost * (graph.units[end] if gas_rate is None else graph.units[start] * gas_rate)
         self._problem = SplitProblem(
-            graph=graph.arrays, allowed=allowed, wraps=graph.wraps, gas=gas, units=graph.settled_units(gas_cost),
+            graph=graph.arrays, allowed=allowed, wraps=graph.wraps, gas=gas, units=valuation.settled_units,
             start=start, end=end, max_hops=usual_hops, amount=float(request.amount), least_price=0.0, work=budget.work,
         )  # fmt: skip
 
@@ -175,6 +174,12 @@ class Splitter:
         other._problem = self._problem._replace(allowed=allowed & (np.arange(allowed.size) != market))
         return other
 
+    def value_gas_at(self, rate: float) -> Splitter:
+        """Return a splitter that values gas in the input, a unit of which gives `rate`."""
+        other = copy(self)
+        other._problem = self._problem._replace(gas=self._gas_cost * self.graph.units[self._problem.start] * rate)
+        return other
+
     def open_up(self, allocation: Allocation, scale: float) -> Allocation:
         """Return an allocation with further paths that take nothing yet, around the edges that are full."""
         state, workspace = self._memory
@@ -201,18 +206,15 @@ class Splitter:
     def bound_input(self, allocation: Allocation, gross: float) -> Bounds:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
 
-        `gross` is the input and gas of the allocation, which gives the output.
-
-        Value the input that a route leaves of `gross`, and gas, at any rate. A route that costs less than `gross` and
-        gives the same is then worth more by the rate for each unit; so a bound of that worth bounds the cost. It is
-        tightest at the rate at which a little more is sold.
+        The allocation costs `gross`, input and gas. Value what a route leaves of that, and gas, at any rate. A route
+        that costs less and gives the same is then worth more by the rate for each unit; so a bound of that worth bounds
+        the cost. It is tightest at the rate at which a little more is sold.
         """
         starts, rate = allocation.list_parts(gross / allocation.amount), allocation.slope
         if rate <= 0.0:
             return Bounds(0.0, 0.0)
-        gas = self._gas_cost * self.graph.units[self._problem.start] * rate
-        least_price = 0.0 if self._is_free else rate
-        problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops, least_price=least_price)
+        problem = self.value_gas_at(rate)._problem._replace(max_hops=allocation.max_hops)
+        problem = problem if self._is_free else problem._replace(least_price=rate)
         judged = self._improve(starts, problem, JUDGE)
         price = judged.slope if self._is_free else rate  # without gas, the bound is linear in the amount
         if price <= 0.0:
@@ -225,7 +227,9 @@ class Splitter:
         state, workspace = self._memory
         capacity = self.request.max_splits if rounds > 0 else len(starts)
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
-        problem = problem._replace(amount=sum([float(part) for _, part in starts]), max_hops=max_hops)
+        amount = sum([float(part) for _, part in starts])
+        if amount != problem.amount or max_hops != problem.max_hops:
+            problem = problem._replace(amount=amount, max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
         return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, is_judged=rounds <= 0)
@@ -235,10 +239,10 @@ class Splitter:
         return reallocate_paths(allocation, amount, self._problem.graph, self._problem.work)
 
     def value_cost(self, flows: Flows) -> float:
-        """Return the input and its markets' gas, valued in the input."""
-        rows, units = self.graph.forward.edges[flows.edges], self.graph.units
-        gas = (rows["gas"] * self._gas_cost[rows["chain"]]).sum()
-        return flows.amount + float(gas * units[self._problem.start])
+        """Return the input and all gas, valued in the input."""
+        rows = self.graph.forward.edges[flows.edges]
+        gas = count_gas(rows, self.graph.pieces, np.array(flows.flows)) @ self._gas_cost[rows["chain"]]
+        return flows.amount + float(gas * self.graph.units[self._problem.start])
 
 
 def _is_open(allocation: Allocation, gap: float) -> bool:

@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.curves.curve import X0
 from routing_engine.curves.kernels import edge_curve
 from routing_engine.jit.direct_call import Compiled
-from routing_engine.kernels.arrays import Adjacency, GraphArrays, SplitProblem
+from routing_engine.kernels.arrays import Adjacency, SplitProblem
 from routing_engine.kernels.split.flow_network import Paths
 from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.exact_output import Flows
+from routing_engine.search.matching import match_output
 from routing_engine.search.reallocation import reallocate_paths
 from routing_engine.search.split import Splitter
+from routing_engine.search.steps_entered import count_entered, list_starts
 
 _compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
@@ -58,8 +59,28 @@ def spare_steps(splitter: Splitter, allocation: Allocation, found: Flows) -> Flo
         Whose paths `found` are the flows of. It is left as it is.
     """
     is_open = allocation.bound > allocation.net * (1.0 + OPEN)
-    steps = _Steps(splitter.problem, allocation, found) if is_open and splitter.problem.gas.any() else None
-    return steps.spare() if steps and steps.may_save else None
+    steps = _look_at(splitter, allocation, found) if is_open else None
+    return steps.spare() if steps else None
+
+
+def spare_bought_steps(splitter: Splitter, allocation: Allocation, found: Flows) -> Flows | None:
+    """Return flows over the same paths that give what is asked for less, gas counted; None where none do.
+
+    Parameters
+    ----------
+    splitter : Splitter
+        That values gas at what a little more input gives.
+    allocation : Allocation
+        Whose paths `found` are the flows of. It is left as it is. Its bound may speak of another input.
+    """
+    steps = _look_at(splitter, allocation, found)
+    return steps.match(float(splitter.request.amount)) if steps and steps.spare() else None
+
+
+def _look_at(splitter: Splitter, allocation: Allocation, found: Flows) -> _Steps | None:
+    """Return the steps of flows, if sparing one may bring something."""
+    steps = _Steps(splitter.problem, allocation, found) if splitter.problem.gas.any() else None
+    return steps if steps and steps.may_save else None
 
 
 def choose_hops(splitter: Splitter, one: tuple[Hop, ...], other: tuple[Hop, ...]) -> tuple[Hop, ...]:
@@ -93,7 +114,8 @@ class _Steps:
         price = problem.gas[rows["chain"]]
         self._base, self._step = rows["gas"] * price, rows["gas_per_piece"] * price
         self.may_save = bool(((rows["n_pieces"] > 1) & (self._step > WORTHWHILE * found.value)).any())
-        self._graph = GraphArrays(Adjacency(whole.forward.first, rows), whole.reverse, self._source, whole.pieces)
+        forward = Adjacency(whole.forward.first, rows)
+        self._graph = whole._replace(forward=forward, source=self._source)
         self._allocation = allocation
 
     def spare(self) -> Flows | None:
@@ -107,9 +129,19 @@ class _Steps:
                 break
             best, known, self._rows["x_max"][edge] = net, flows, stop
             flow = self._spread(known)
-        if best == at_first:
-            return None
-        return known._replace(edges=self._edges[known.edges].tolist())
+        return None if best == at_first else self._rename(known)
+
+    def match(self, wanted: float) -> Flows | None:
+        """Return flows that give an amount within the stops."""
+        matched = match_output(self._reallocate, self._renumber(), wanted)
+        return self._rename(matched) if matched else None
+
+    def _rename(self, flows: Flows) -> Flows:
+        """Return flows by the edges of the whole graph."""
+        return flows._replace(edges=self._edges[flows.edges].tolist())
+
+    def _reallocate(self, allocation: Allocation, amount: float) -> Flows:
+        return reallocate_paths(allocation, amount, self._graph, self._problem.work)
 
     def _spread(self, flows: Flows) -> npt.NDArray[np.float64]:
         """Return the flow of each edge."""
@@ -121,21 +153,12 @@ class _Steps:
 
     def _value_net(self, flow: npt.NDArray[np.float64], value: float | None = None) -> float:
         """Return what flows give less the gas of all edges in use, in units of the target."""
-        entered = np.array([self._count_entered(edge, each) for edge, each in enumerate(flow.tolist())])
+        entered = self._count_entered(flow)
         gas = np.where(flow > 0.0, self._base + self._step * entered, 0.0).sum()
         return (self._found.value if value is None else value) - float(gas)
 
-    def _read_starts(self, edge: int) -> npt.NDArray[np.float64]:
-        """Return where the pieces of an edge begin."""
-        first, size = self._rows["piece"].item(edge), self._rows["n_pieces"].item(edge)
-        starts: npt.NDArray[np.float64] = self._graph.pieces[first : first + size, X0]
-        return starts
-
-    def _count_entered(self, edge: int, flow: float) -> int:
-        """Count the pieces that a flow enters beside the first."""
-        if self._step[edge] == 0.0 or self._rows["n_pieces"].item(edge) == 1:
-            return 0
-        return max(0, int(self._read_starts(edge).searchsorted(flow, side="right")) - 1)
+    def _count_entered(self, flow: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        return count_entered(self._rows, self._graph.pieces, flow)
 
     def _list_stops(self, flow: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
         """List the edges that might stop earlier and where, of most promise first.
@@ -144,19 +167,23 @@ class _Steps:
         least that it costs. The others are taken to lose as much.
         """
         there, slope = self._measure(flow)
-        dual_price = self._price_tokens(slope)
-        stops = []
-        for edge, each in enumerate(flow.tolist()):
-            entered = self._count_entered(edge, each)
-            if entered == 0:
-                continue
-            starts = self._read_starts(edge)[max(1, entered + 1 - FARTHEST) : entered + 1] * BEFORE
-            lost = there[edge] - self._compute(starts, [edge] * starts.size) - slope[edge] * (each - starts)
-            saved = self._step[edge] * np.arange(starts.size, 0, -1)
-            gain = saved - OTHERS * lost * dual_price[self._rows["other"].item(edge)]
-            stops += [(gained, edge, stop) for gained, stop in zip(gain.tolist(), starts.tolist(), strict=True)]
-        stops.sort(reverse=True)
-        return [(edge, stop) for gained, edge, stop in stops[:TRIALS] if gained > 0.0]
+        dual_price, counts = self._price_tokens(slope), self._count_entered(flow)
+        edges: list[int] = []
+        found, saved = [np.empty(0)], [np.empty(0)]
+        for edge in np.flatnonzero(counts).tolist():
+            last = counts.item(edge) + 1
+            starts = list_starts(self._rows[edge], self._graph.pieces)[max(1, last - FARTHEST) : last] * BEFORE
+            edges += [edge] * starts.size
+            found.append(starts)
+            saved.append(self._step[edge] * np.arange(starts.size, 0, -1))
+        if not edges:
+            return []
+        stops = np.concatenate(found)
+        lost = there[edges] - self._compute(stops, edges) - slope[edges] * (flow[edges] - stops)
+        price = np.array([dual_price[token] for token in self._rows["other"][edges].tolist()])
+        gain = np.concatenate(saved) - OTHERS * lost * price
+        best = np.argsort(-gain, kind="stable")[:TRIALS].tolist()
+        return [(edges[place], stops.item(place)) for place in best if gain[place] > 0.0]
 
     def _compute(self, flow: npt.NDArray[np.float64], edges: Sequence[int] = ()) -> npt.NDArray[np.float64]:
         """Return what edges give, all of them by default."""
@@ -183,7 +210,7 @@ class _Steps:
         """Allocate with an edge that takes no more than `stop`."""
         known: Any = self._rows["x_max"][edge]
         self._rows["x_max"][edge] = stop
-        flows = reallocate_paths(self._renumber(), self._found.amount, self._graph, self._problem.work)
+        flows = self._reallocate(self._renumber(), self._found.amount)
         self._rows["x_max"][edge] = known
         net = self._value_net(self._spread(flows), flows.value) if flows.edges else float("-inf")
         return net, flows, edge, stop

@@ -51,7 +51,7 @@ class MarketsHash:
     known : int, optional
         The sum at an earlier moment.
     since : mapping of str to Market or None
-        What has changed since then, as it was: None for a market that did not exist.
+        What has changed since then, as it was: None for a market that did not exist; never changed either.
     digests : Digests, optional
         Of earlier moments.
     """
@@ -65,7 +65,7 @@ class MarketsHash:
     ) -> None:
         self._markets = markets
         self._known = known
-        self._since = dict(since or {})
+        self._since = since or {}
         self._digests = digests or Digests()
 
     @cached_property
@@ -79,7 +79,8 @@ class MarketsHash:
         """Return the hash of the next state, in which `replaced` holds what was there before."""
         if self.known is not None:
             return MarketsHash(markets, self.known, replaced, self._digests)
-        return MarketsHash(markets, self._known, {**replaced, **self._since}, self._digests)
+        since = {**replaced, **self._since} if self._since else replaced
+        return MarketsHash(markets, self._known, since, self._digests)
 
     @property
     def known(self) -> int | None:

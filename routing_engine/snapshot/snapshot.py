@@ -133,7 +133,7 @@ class Snapshot(Table):
         Parameters
         ----------
         changed : iterable of Market
-            New states; they replace markets of the same id, or are added.
+            New states, taken as they are: `validate()` one that was made by hand. They replace those of the same id.
         removed : iterable of str
             Ids to leave out, or one; unknown ones are ignored.
         gas_prices, blocks : mapping of int to int, optional
@@ -155,7 +155,7 @@ class Snapshot(Table):
             taken_at=self.taken_at if taken_at is None else taken_at,
             refused=self.refused,
         )
-        following._fill(markets, self._hash.follow(markets, replaced | gone))
+        following._fill(markets, self._hash.follow(markets, replaced | gone if gone else replaced))
         if not gone and len(markets) == len(self._markets):
             vars(following).update(_before=weakref.ref(self), _states=tuple(states.values()))
         return following

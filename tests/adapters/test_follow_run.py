@@ -61,7 +61,7 @@ def test_the_first_signal_asks_to_stop_and_a_second_interrupts(number: signal.Si
         (["--rpc", "1=http://x", "--blocks", "3"], "--blocks needs --follow"),
         (["--rpc", "1=http://x", "--rpc", "10=http://x", "--follow"], "--follow records one chain"),
         (["--rpc", "1=http://x", "--follow", "--fresh"], "is there already"),
-        (["--rpc", "1=http://x", "--follow"], "is this a recording"),
+        (["--rpc", "1=http://x", "--follow"], "this is no recording"),
     ],
 )
 def test_what_is_wrong_is_named(words: list[str], told: str, tmp_path: Path) -> None:

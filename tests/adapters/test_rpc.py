@@ -130,6 +130,22 @@ def test_who_is_far_from_the_median_is_left_out(heads, chosen):
         assert node.asked.count("eth_chainId") == 1 + (head == chosen)
 
 
+def test_health_says_who_answered_the_last_comparison():
+    network = Network(away=Node(), good=Node(), old=Node(head=40), other=Node())
+    times = itertools.count(step=COMPARE_S)
+    pool = pool_of(network, stopwatch=lambda: next(times))
+    assert all(each.answers for each in pool.list_health())
+    network.nodes["away"].fault = VenueUnavailable("no answer in time")
+    pool.read_head()
+    assert [(each.answers, each.in_step) for each in pool.list_health()] == [
+        (False, True), (True, True), (True, False), (True, True),
+    ]  # fmt: skip
+    network.nodes["away"].fault = None
+    for _ in range(4):  # its breaker lets it be asked again
+        pool.read_head()
+    assert pool.list_health()[0].fault == "no answer in time"
+
+
 @pytest.mark.parametrize(("shift", "message"), [(-1000, "1000 s old"), (3600, "3600 s in the future")])
 def test_a_head_of_another_time_is_no_head(shift, message):
     network = Network(odd=Node(head=10_000), good=Node())

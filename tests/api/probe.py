@@ -10,10 +10,10 @@ from api import blueprints
 from api.app import build_app
 from api.blueprints.base import Api, Blueprint
 from api.context import get_resources
+from api.counting.rate_limits import RateLimits
 from api.domain.errors import Conflict, Forbidden, NotFound, RequestRefused, ServiceUnavailable, Unprocessable
 from api.domain.ids import IdPrefix, make_id
 from api.domain.scopes import Scope
-from api.rate_limits import RateLimits
 from api.schemas import (
     Address,
     AmountField,
@@ -28,9 +28,9 @@ from api.schemas import (
     TextField,
     UrlField,
 )
-from api.security import find_caller_key, get_caller_key, key_optional, key_required
 from api.services.resources import Resources
 from api.storage.tables import Vendor
+from api.web.security import find_caller_key, get_caller_key, key_optional, key_required
 
 REFUSALS: dict[str, RequestRefused] = {
     "403": Forbidden("No"),

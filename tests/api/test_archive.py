@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -240,6 +241,19 @@ def read_whole(folder: Path) -> list[dict[str, Any]]:
         for path in folder.glob("events-*.jsonl.gz")
         for line in gzip.decompress(path.read_bytes()).splitlines()
     ]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)  # a copy of PostgreSQL needs its own pg_dump
+def test_a_folder_that_is_not_there_is_made_for_the_service_alone(resources: Resources, tmp_path: Path) -> None:
+    environment = {"DATABASE_URL": resources.config.database_url, "DATA_DIR": str(resources.config.data_dir)}
+    for words, place in ((("archive", "--to"), tmp_path / "old" / "events"), (("backup",), tmp_path / "copies")):
+        done = CliRunner().invoke(main, ["db", *words, str(place)], env=environment)
+        assert done.exit_code == 0, done.output
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
+        assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+    (tmp_path / "file").touch()
+    done = CliRunner().invoke(main, ["db", "archive", "--to", str(tmp_path / "file" / "in")], env=environment)
+    assert (done.exit_code, "it can't be made: Not a directory" in done.output) == (1, True)
 
 
 def test_what_is_young_is_not_archived_by_mistake(resources: Resources, folder: Path) -> None:

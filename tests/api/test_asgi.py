@@ -13,8 +13,8 @@ import uvicorn
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from api.asgi import compose
 from api.services.resources import Resources
+from api.serving.asgi import compose
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
 

@@ -19,7 +19,7 @@ from api.app import build_app
 from api.cli.commands import main
 from api.context import replace_database
 from api.services.resources import Resources
-from api.start_checks import check_start
+from api.startup.start_checks import check_start
 from api.storage.db import Database
 from api.storage.tables import Base, PaymentOrder
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer

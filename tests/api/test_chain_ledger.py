@@ -216,7 +216,7 @@ class Node:
 
 def reader(node: Node) -> ChainReader:
     pool = RpcPool(
-        8453, ["http://node"], client=node, asks_final=True, clock=lambda: NOW + 5.0, sleep=lambda seconds: None
+        8453, ["http://node"], client=node, finality_blocks=750, clock=lambda: NOW + 5.0, sleep=lambda seconds: None
     )
     return ChainReader(pool, find_event_readers(8453))
 

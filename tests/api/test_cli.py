@@ -106,7 +106,7 @@ def test_a_new_vendor_can_be_paid_in_the_test_environment(resources: Resources, 
     with resources.database.read() as session:
         accounts = {account.currency: account for account in list_accounts(session, merchant.id, EnvMode.TEST)}
         assert list_accounts(session, merchant.id, EnvMode.LIVE) == ()
-    assert {"USDC", "USDT", "DAI", "ETH", "WETH", "WBTC"} <= set(accounts)
+    assert {"USDC", "USDT", "DAI", "ETH", "WETH", "WBTC", "EURC"} <= set(accounts)
     assert accounts["USDC"].token_address == "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
     assert (accounts["USDC"].chain_id, accounts["USDC"].token_decimals) == (8453, 6)
     elsewhere = [info for info in token_registry.tokens() if 8453 not in info.addresses and 1 in info.addresses]

@@ -72,6 +72,19 @@ def test_a_link_is_made_shown_and_listed(service: RunningService) -> None:
     assert "42.50 USDC" in older
 
 
+def test_a_test_order_is_paid_and_paid_again(service: RunningService) -> None:
+    order_id = read_json(service.run(*LINK, SHOP, "--json"))["payment_order_id"]
+    said = service.run("orders", "simulate", order_id, "pay").stdout
+    assert said == f"pay happens to {order_id}; `checkout orders show {order_id}` shows what comes of it.\n"
+    assert read_json(service.run("orders", "show", order_id, "--wait", "success", "--json"))["status_reason"] == ""
+    again = read_json(service.run("orders", "simulate", order_id, "pay", "--json"))
+    assert again["payment_order_id"] == order_id
+    refused = service.run("orders", "simulate", order_id, "burn")
+    assert (refused.returncode, "Must be one of pay" in refused.stderr) == (1, True)
+    stray = service.run("orders", "simulate", order_id, "pay", "--without-reference")
+    assert stray.returncode == 0, stray.stderr
+
+
 def test_a_link_is_made_of_a_file_and_once_for_a_key(service: RunningService, tmp_path: Path) -> None:
     body = {"line_items": [{"title": "Pot", "quantity": 1}], "metadata": {"note": "é"}}
     (tmp_path / "link.json").write_text(json.dumps(body))
@@ -157,6 +170,9 @@ def test_a_link_says_its_price_in_words_and_refuses_by_option(service: RunningSe
     unknown = service.run(*words, "1", "--success-url", SHOP, "--currency", "XYZ")
     assert (refused.returncode, unknown.returncode) == (1, 1)
     assert "(--currency: " in unknown.stderr
+    without = service.run(*words, "--success-url", SHOP)
+    assert without.returncode == 2
+    assert "Give a title and a quantity, such as --item Tea 1; '--success-url' is no quantity" in without.stderr
 
 
 def test_a_secret_is_printed_for_a_key_that_works(service: RunningService) -> None:

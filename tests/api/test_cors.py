@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from api.stream import READABLE, refuse_request
+from api.serving.stream import READABLE, refuse_request
 from tests.api.conftest import Merchant
 from tests.support.shop import Shop
 

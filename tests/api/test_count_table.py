@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from api import count_table
-from api.count_table import NAME, SIZE, CountTable
-from api.recent_requests import RecentRequests
+from api.counting import count_table
+from api.counting.count_table import NAME, SIZE, CountTable
+from api.counting.recent_requests import RecentRequests
 
 COUNT = """
 import sys, threading
 from pathlib import Path
-from api.recent_requests import RecentRequests
+from api.counting.recent_requests import RecentRequests
 counted, taken = RecentRequests(Path(sys.argv[1])), []
 def take():
     taken.extend(counted.acquire_entry("key", 500, 60) for _ in range(250))
@@ -31,7 +31,7 @@ print(sum(taken))
 HOLD = """
 import sys, threading
 from pathlib import Path
-from api.count_table import CountTable
+from api.counting.count_table import CountTable
 table = CountTable(Path(sys.argv[1]))
 table.take("key", 2)
 with table._alone():
@@ -76,6 +76,25 @@ def test_a_process_that_is_killed_or_stands_still_with_the_lock_keeps_nobody_out
     finally:
         holder.kill()
         holder.communicate()
+
+
+def test_who_has_waited_for_the_lock_does_not_wait_for_each_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, waits = Clock(monkeypatch), list[float]()
+
+    def lock_in_vain(_file: int, wait_s: float) -> bool:
+        waits.append(wait_s)
+        return False
+
+    monkeypatch.setattr(count_table, "lock_file", lock_in_vain)
+    table = CountTable(tmp_path)
+    for _ in range(3):
+        table.read("key")
+    assert waits == [count_table.LOCK_WAIT_S, 0.0, 0.0, 0.0]
+    clock.now += count_table.HURRY_S
+    table.read("key")
+    assert waits[-1] == count_table.LOCK_WAIT_S
 
 
 def test_no_more_than_the_limit_counts_within_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from api.demo_key import FILE_NAME, DemoKey, keep_demo_key
 from api.domain.env import EnvMode
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.services.vendors.key_management import revoke_key
 from api.services.vendors.vendors import create_vendor
+from api.startup.demo_key import FILE_NAME, DemoKey, keep_demo_key
 from api.storage.tables import ApiKeyRow
 from tests.support.running import run_service
 

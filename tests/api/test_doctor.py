@@ -200,26 +200,36 @@ def test_what_the_database_tells_is_judged(
     desk: Desk, resources: Resources, clock: SettableClock, merchant: Merchant
 ) -> None:
     """A backlog, a webhook that was disabled, a key that ends and an account on no chain."""
+    with resources.database.write() as session:
+        create_key(session, (merchant.id, EnvMode.LIVE), clock.now(), name="audit", lifetime=timedelta(days=36))
+    clock.advance(days=28)
     hook = desk.subscribe(merchant)
     desk.publish(merchant, order_id=None)
     token, address = "0x" + "11" * 20, "0x" + "22" * 20
     usdc = Account(currency="USDC", chain_id=8453, token_address=token, token_decimals=6, address=address)
     with resources.database.write() as session:
-        create_key(session, (merchant.id, EnvMode.LIVE), clock.now(), name="audit", lifetime=timedelta(days=8))
+        create_key(session, (merchant.id, EnvMode.LIVE), clock.now(), name="night", lifetime=timedelta(hours=60))
         set_account(session, merchant.id, EnvMode.LIVE, usdc, clock.now())
     bad = list_bad(check_database(resources))
     assert "wrong webhooks" not in bad
     assert "warning keys" not in bad
-    clock.advance(days=2)
+    clock.advance(days=2)  # of the key for a night less than a fifth is left, of the other less than a week
+    keys = [each.message for each in check_database(resources) if each.about == "keys"]
+    assert keys == [
+        "the live key 'night' of 'Tea & Co' ends at 2026-04-01T00:00:00.000Z",
+        "the live key 'audit' of 'Tea & Co' ends at 2026-04-06T12:00:00.000Z",
+    ]
+    clock.advance(hours=12)
     bad = list_bad(check_database(resources))
     assert bad["wrong webhooks"].startswith("1 deliveries have been due for over a minute → see whether")
-    assert bad["warning keys"].startswith("the live key 'audit' of 'Tea & Co' ends within 7 days → `checkout keys")
+    assert bad["warning keys"].startswith("the live key 'audit' of 'Tea & Co' ends at 2026-04-06T12:00:00.000Z → ")
     assert bad["warning accounts"].startswith("'Tea & Co' receives USDC on chain 8453, which is not connected")
     with resources.database.write() as session:
         disable = update(WebhookSubscription).where(WebhookSubscription.id == hook["webhook_id"])
         session.execute(disable.values(disabled_at=clock.now(), disabled_reason="failing"))
         session.execute(text("UPDATE webhook_deliveries SET status = 'cancelled'"))
-    assert list_bad(check_database(resources))["warning webhooks"].startswith("1 webhooks are disabled")
+    said = list_bad(check_database(resources))["warning webhooks"]
+    assert said.startswith(f"1 webhooks are disabled, the last of them {hook['webhook_id']} of 'Tea & Co' (failing) → ")
 
 
 def test_a_receiver_that_takes_nothing_is_named_without_its_address(
@@ -237,6 +247,7 @@ def test_a_receiver_that_takes_nothing_is_named_without_its_address(
     ((about, message),) = list_bad(check_reach(here)).items()
     assert about == "warning receivers"
     assert f"{hook['webhook_id']} (shop.example, test, 'Tea & Co'): 3 deliveries since " in message
+    assert ", the last: 500 → " in message
     assert "SECRET" not in message
     desk.transport.always(status=200)
     clock.advance(minutes=10)
@@ -284,8 +295,8 @@ class Chain(Node):
 
     traces = True
 
-    def __init__(self, chain_id: int = 8453, head: int = 100) -> None:
-        super().__init__(chain_id, head)
+    def __init__(self, chain_id: int = 8453, head: int = 100, fork: str = "a") -> None:
+        super().__init__(chain_id, head, fork)
         self.timestamp = 0
 
     def _block(self, which: str) -> Any:
@@ -339,6 +350,8 @@ def test_each_endpoint_of_a_chain_is_judged(examine: Callable[..., dict[str, str
     assert examine(blind, Chain(8453)) == {}
     (dark,) = examine(blind).values()
     assert dark.startswith("no endpoint traces transactions")
+    (apart,) = examine(Chain(8453), Chain(8453, fork="b")).values()
+    assert "different blocks 97, which is to be final" in apart
     clock.advance(seconds=-35)
     slow = Chain(8453)
     slow.timestamp = int(clock.now().timestamp()) + 30

@@ -13,8 +13,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
+from api.bodies.request_body import parse_object
 from api.domain.errors import InvalidData
-from api.request_body import parse_object
 from api.services.resources import Resources
 from api.storage.db import Database
 from tests.api.probe import URL, body, probe_app

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from importlib.metadata import EntryPoint
@@ -11,11 +12,13 @@ from importlib.metadata import EntryPoint
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import create_engine
 from sqlalchemy.exc import DatabaseError
 
 from adapters import installed
 from api.app import build_app
 from api.domain.duties import Duty, find_duty
+from api.services.operations.doctor.database import check_database
 from api.services.operations.duty_health import ESSENTIAL
 from api.services.operations.shares import list_shares
 from api.services.resources import Resources
@@ -26,6 +29,7 @@ from api.storage.tables import Lease, WatchCursor
 from api.worker.leases import Leases
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
+from tests.support.clock import SettableClock
 from tests.support.metrics import read_metrics
 
 
@@ -75,6 +79,45 @@ def test_a_share_that_nobody_does_is_named(client: FlaskClient, resources: Resou
     refused = client.get("/readyz")
     assert refused.status_code == 503
     assert refused.get_json()["message"] == "nobody does the duty webhooks/2: start `checkout worker`"
+
+
+@contextmanager
+def read_only(database: Database) -> Iterator[None]:
+    """Let PostgreSQL refuse to write to a database, as one does that has become a standby."""
+    name, engine = database.engine.url.database, create_engine(database.engine.url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        database.close()
+        try:
+            yield
+        finally:
+            connection.exec_driver_sql(f'ALTER DATABASE "{name}" RESET default_transaction_read_only')
+            database.close()
+    engine.dispose()
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_workers_that_cannot_write_are_not_called_missing(
+    client: FlaskClient, resources: Resources, worker: Leases, clock: SettableClock
+) -> None:
+    with read_only(resources.database):
+        assert client.get("/readyz").status_code == 200  # while everything is done nobody tries
+        assert "checkout_database_writable 1.0" in read_metrics(build_app(resources))
+    set_lapsed(resources, Duty.CHAINS, 16)
+    with read_only(resources.database):
+        refused = client.get("/readyz")
+        assert refused.status_code == 503
+        assert refused.get_json()["message"] == (
+            "the database can't be written (ReadOnlySqlTransaction 25006), so no worker can do chains, whether or not "
+            "one runs: make room on its disk, or see who made it read-only or holds its lock"
+        )
+        assert client.get("/healthz").get_json()["problems"] == [refused.get_json()["message"]]
+        assert client.get("/readyz/api").status_code == 200
+        assert "checkout_database_writable 0.0" in read_metrics(build_app(resources))
+        (told,) = (each for each in check_database(resources) if each.about == "worker")
+        assert told.message == "nobody can do the duties chains: workers can't write down that they do"
+    clock.advance(seconds=6)
+    assert client.get("/readyz").get_json()["message"].startswith("nobody does the duty chains")
 
 
 def test_without_a_worker_the_service_is_not_ready(client: FlaskClient) -> None:

@@ -64,7 +64,12 @@ def test_prices_that_add_up_are_taken(shop: Shop, items: tuple[dict[str, Any], .
         ((item(2**256 - 1, 0, quantity=1_000_000),), "order_price.amount", "add up to 1157920892373161954235"),
         ((item(42_500_000, currency="DAI"),), "line_items.0.unit_price.currency", "Must be the order's, USDC"),
         ((item(5), item(6, currency="nothing")), "line_items.1.unit_price.currency", "Must be the order's, USDC"),
-        ((item(42.5),), "line_items.0.unit_price.amount", '42.5 is written as "amount": 425, "decimals": 1'),
+        (
+            (item(42.5),),
+            "line_items.0.unit_price.amount",
+            'a price of 42.5 is written as "amount": 42500000, "decimals": 6',
+        ),
+        ((item(19.99 * 100, 2),), "line_items.0.unit_price.amount", 'round it: "amount": 1999'),
         ((item(-1),), "line_items.0.unit_price.amount", "Must be 0 to 2^256-1"),
         ((item("-1"),), "line_items.0.unit_price.amount", "digits 0-9"),
         ((item(2**256),), "line_items.0.unit_price.amount", "Must be 0 to 2^256-1"),

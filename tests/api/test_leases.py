@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
+from structlog.testing import capture_logs
 
 from api.domain.duties import Duty
 from api.services.resources import Resources
+from api.storage import process
 from api.storage.db import Database, read_database_time
 from api.storage.fencing import Fence, LeaseLost
 from api.storage.process import Process, name_process
@@ -45,6 +47,23 @@ def make(resources: Resources) -> Iterator[Callable[..., Leases]]:
     yield build
     for each in made:
         each.close()
+
+
+def test_that_leases_can_not_be_had_is_said_once_with_the_databases_word_for_it(
+    resources: Resources, make: Callable[..., Leases], tmp_path: Path
+) -> None:
+    """A full disk and a lock were one word, written five times a second."""
+    leases, other = make(), Database(f"sqlite:///{tmp_path / 'without-tables.db'}")
+    whole, leases._database = leases._database, other
+    with capture_logs() as logs:
+        for database in (other, other, whole, whole, other):
+            leases._database = database
+            leases.keep(Duty)
+    leases._database = whole
+    other.close()
+    told = [(each["event"], each["kind"]) for each in logs if each["event"].startswith("leases_")]
+    away = ("leases_unavailable", "OperationalError SQLITE_ERROR")
+    assert told == [away, ("leases_available", ""), away]
 
 
 def expire(resources: Resources, duty: Duty) -> None:
@@ -189,6 +208,21 @@ def test_processes_are_known_by_more_than_their_number() -> None:
     assert not elsewhere.is_here
     for name in ("", "psql", "checkout a b c", "checkout host 1"):
         assert Process.parse(name) is None
+
+
+def test_nobody_has_ended_where_the_machine_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in containers that hide parts of /proc: they took one another for dead, and sent each webhook again."""
+    monkeypatch.setattr(process, "BOOT_ID", Path("/nowhere"))
+    hosts = []
+    for _ in range(2):
+        process._find_host.cache_clear()
+        hosts.append(Process.find_present().host)
+    try:
+        assert hosts[0] != hosts[1]
+        dead = replace(Process.find_present(), host=hosts[0], pid=2**22 + 1, started=1)
+        assert not dead.has_ended
+    finally:
+        process._find_host.cache_clear()
 
 
 def test_the_lease_of_a_process_that_has_ended_is_free_at_once(

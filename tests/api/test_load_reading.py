@@ -13,9 +13,9 @@ from limits import RateLimitItemPerMinute
 from redis.exceptions import ConnectionError as NoRedis
 from sqlalchemy import event
 
-from api import request_counts
 from api.checkout_page.language import strings
-from api.request_counts import RequestCounts
+from api.counting import request_counts
+from api.counting.request_counts import RequestCounts
 from api.services.resources import Resources
 from tests.api.conftest import Merchant
 from tests.support.redis_server import redis_server

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from api.asgi import Application
 from api.config import Config, ConfigError
 from api.services.market.market import MarketService, NoMarket
 from api.services.market.supply import load_offline
+from api.serving.asgi import Application
 from routing_engine import NATIVE_ADDRESS, Router, Snapshot
 from tests.api.conftest import START
 from tests.support.clock import SettableClock
@@ -95,7 +95,7 @@ def test_tokens_are_found_in_the_market_and_in_the_registry(market_file: Path, c
 
 
 def test_a_process_that_never_routes_imports_no_compiler() -> None:
-    code = "import sys, api.asgi, api.app, api.worker.process; sys.exit('numba' in sys.modules)"
+    code = "import sys, api.serving.asgi, api.app, api.worker.process; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

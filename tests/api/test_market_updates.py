@@ -11,6 +11,7 @@ from adapters.base import BadPayload, VenueUnavailable
 from adapters.feed.feed import Feed
 from adapters.feed.state import State
 from api.services.market.market import MarketService, NoMarket
+from api.services.market.source_problems import list_left_out
 from api.services.market.supply import BoardSupply, FeedSupply
 from tests.adapters_offline.sources import Gate, Told, failing
 from tests.api.conftest import START
@@ -134,6 +135,28 @@ def test_requests_go_on_while_a_new_market_is_made(clock: SettableClock) -> None
     finally:
         supply.opened.set()
         market.close()
+
+
+def test_processes_agree_on_why_a_source_is_missing_after_a_worker_was_killed(clock: SettableClock) -> None:
+    """The next worker has not read it yet: each process looks at the published market at a moment of its own."""
+    board = MemoryBoard()
+    first, second = BoardSupply(board, clock), BoardSupply(board, clock)
+    whole = feed_of(clock, Told("a", POOL))
+    whole.read_all()
+    board.publish(whole.get_state())
+    assert not first.latest().degraded
+    anew = feed_of(clock, Told("a", POOL))  # of the worker that takes over
+    told = []
+    for supply in (first, second, first):
+        clock.advance(seconds=7)
+        board.publish(anew.get_state())
+        told.append(list_left_out(supply.latest().sources))
+    assert (
+        told[0]
+        == told[1]
+        == told[2]
+        == [{"protocol": "a", "reason": "STALE: it has not answered yet since 2026-03-01T12:00:00.000Z"}]
+    )
 
 
 class FailingBoard(MemoryBoard):

@@ -39,6 +39,8 @@ LISTS = {"data", "tokens"}
 """Of these an example shows the first item."""
 LONGEST = 50_000
 """Characters of an example; a longer one is cut to the first item of each list."""
+STEADY = ("payment_order_status", "status_reason", "payable", "not_payable_reason")
+"""Of an order an example shows these as they are: a reader takes them at their word."""
 EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ID = re.compile(r"^(po|ep|evt|dlv|qt|tr)_[0-9a-z]+$")
 
@@ -152,9 +154,10 @@ def send(day: Day, path: str, method: str, operation: dict[str, Any]) -> TestRes
 
 
 def outline(value: Any) -> Any:
-    """Return the form of a value: names and types, of a list that of its first item."""
+    """Return a value's form: names and types, of a list that of its first item; and what an order says of itself."""
     if isinstance(value, dict):
-        return {name: outline(inner) for name, inner in value.items()}
+        told = {name: value[name] for name in STEADY} if value.keys() >= set(STEADY) else {}
+        return {name: outline(inner) for name, inner in value.items()} | told
     return [outline(each) for each in value[:1]] if isinstance(value, list) else type(value).__name__
 
 

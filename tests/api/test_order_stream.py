@@ -18,18 +18,18 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
-from api import order_stream
 from api.app import build_app
-from api.asgi import compose
 from api.domain.env import EnvMode
 from api.domain.simulation import Action
-from api.server import EndingProtocol
 from api.services.orders.commands import cancel
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.order_versions import read_versions
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.services.simulator.actions import simulate
+from api.serving import order_stream
+from api.serving.asgi import compose
+from api.serving.connections import EndingProtocol
 from api.storage.db import Database
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
@@ -243,7 +243,7 @@ def test_streams_outlive_a_database_that_is_away(
             raise faults.pop()
         return read_versions(database, ids)
 
-    monkeypatch.setattr("api.asgi.read_versions", read)
+    monkeypatch.setattr("api.serving.asgi.read_versions", read)
     with served(app) as address, Stream(address, order_id) as stream:
         assert stream.wait_for("data: news")
         cancel(resources, merchant.id, EnvMode.TEST, order_id)

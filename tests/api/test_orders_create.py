@@ -111,7 +111,11 @@ def test_missing_nested_properties_are_dotted_paths(shop: Shop, assert_error: Ca
             "line_items.0.image_url",
             "Expected a URL that starts with https:// or http:// and names a host",
         ),
-        ({**LINK, "order_price": price(amount=0)}, "order_price.amount", "Must be 1 to 2^256-1"),
+        (
+            {**LINK, "order_price": price(amount=0)},
+            "order_price.amount",
+            "Must be 1 to 2^256-1; an order that costs nothing needs no payment link",
+        ),
         ({**LINK, "order_price": price(amount=-1)}, "order_price.amount", "Must be 1 to 2^256-1"),
         ({**LINK, "order_price": price(amount=UINT256_MAX + 1)}, "order_price.amount", "Must be 1 to 2^256-1"),
         (
@@ -127,12 +131,25 @@ def test_missing_nested_properties_are_dotted_paths(shop: Shop, assert_error: Ca
         (
             {**LINK, "order_price": price(amount=1.5)},
             "order_price.amount",
-            'Expected integer or digit string, received number; 1.5 is written as "amount": 15, "decimals": 1',
+            "Expected integer or digit string, received number; a price of 1.5 is written as "
+            '"amount": 1500000000000000000, "decimals": 18',
         ),
         (
             {**LINK, "order_price": price(amount="25.50")},
             "order_price.amount",
-            'Expected at most 78 digits 0-9 and nothing else; 25.50 is written as "amount": 255, "decimals": 1',
+            "Expected at most 78 digits 0-9 and nothing else; a price of 25.50 is written as "
+            '"amount": 25500000000000000000, "decimals": 18',
+        ),
+        (
+            {**LINK, "order_price": price(amount="25.505", decimals=2)},
+            "order_price.amount",
+            "Expected at most 78 digits 0-9 and nothing else; a price of 25.505 is written as "
+            '"amount": 25505, "decimals": 3',
+        ),
+        (
+            {**LINK, "order_price": price(amount=19.99 * 100, decimals=2)},
+            "order_price.amount",
+            'Expected integer or digit string, received number; round it: "amount": 1999',
         ),
         ({**LINK, "order_price": price(decimals=37)}, "order_price.decimals", "Must be 0 to 36"),
         ({**LINK, "order_price": price(decimals=-1)}, "order_price.decimals", "Must be 0 to 36"),
@@ -152,12 +169,12 @@ def test_missing_nested_properties_are_dotted_paths(shop: Shop, assert_error: Ca
         (
             {**LINK, "expires_at": "tomorrow"},
             "expires_at",
-            "Expected a moment in ISO 8601 with a time zone, such as 2030-01-31T12:00:00Z",
+            "Expected a moment in ISO 8601 with a time zone, written as YYYY-MM-DDThh:mm:ssZ",
         ),
         (
             {**LINK, "expires_at": "2026-03-01T18:00:00"},
             "expires_at",
-            "Expected a moment in ISO 8601 with a time zone, such as 2030-01-31T12:00:00Z",
+            "Expected a moment in ISO 8601 with a time zone, written as YYYY-MM-DDThh:mm:ssZ",
         ),
         ({**LINK, "expires_at": 7}, "expires_at", "Expected string, received number"),
     ],
@@ -192,6 +209,7 @@ def test_an_amount_is_an_integer_or_a_digit_string(shop: Shop, amount: int, kind
         ({"amount": 1, "decimals": 36}, 1, True),
         ({"amount": 3, "decimals": 0}, 3 * 10**6, False),
         ({"amount": 5, "decimals": 0, "currency": "eth"}, 5 * 10**18, False),
+        ({"amount": 2500, "decimals": 2, "currency": "EURC"}, 25 * 10**6, False),
     ],
 )
 def test_the_price_in_the_settlement_tokens_units(shop: Shop, given: dict[str, Any], due: int, rounded: bool) -> None:
@@ -222,6 +240,12 @@ def test_an_unknown_currency_is_refused(shop: Shop, assert_error: Callable[..., 
     assert problem["path"] == "order_price.currency"
     assert "'XYZ'" in problem["message"]
     assert "USDC" in problem["message"]
+
+
+@pytest.mark.parametrize("given", ["EUR", "eur", "€"])
+def test_who_prices_in_euros_is_told_of_their_token(shop: Shop, given: str) -> None:
+    (problem,) = shop.post(PATH, {**LINK, "order_price": price(currency=given)}).get_json()["error"]
+    assert problem["message"].startswith(f"Unknown currency {given!r} (euros are priced in EURC); use one of USD, ")
 
 
 LIVE = {**LINK, "env_mode": "live"} | {
@@ -334,6 +358,12 @@ def test_a_key_makes_links_of_its_own_environment(
 @pytest.mark.rule("links.7", "keys.3")
 def test_a_link_needs_a_key(shop: Shop, assert_error: Callable[..., None]) -> None:
     assert_error(shop.client.post(PATH, json={}), 401, {"X-Api-Key": "Required"})
+    response = shop.client.post(
+        PATH, json={}, headers={"Authorization": f"Bearer {shop.merchant.headers()['X-Api-Key']}"}
+    )
+    hint = "Is not read here; send the key alone as X-Api-Key"
+    assert_error(response, 401, {"X-Api-Key": "Required", "Authorization": hint})
+    assert shop.merchant.headers()["X-Api-Key"] not in response.text
 
 
 @pytest.mark.rule("expiry.1", "expiry.2")

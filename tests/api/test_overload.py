@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from api import bridge
-from api.bridge import RETRY_S, WsgiBridge
+from api.serving import bridge
+from api.serving.bridge import RETRY_S, WsgiBridge
 
 Sent = list[dict[str, Any]]
 

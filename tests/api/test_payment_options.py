@@ -19,22 +19,26 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
+from api.context import attach_resources
 from api.domain.env import EnvMode
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.inquiries import FRESH_S
 from api.services.checkout.options import MOST_PRICED, PaymentOptions, list_options
 from api.services.market.market import MarketService
 from api.services.market.supply import load_offline
+from api.services.orders.chain_reads import UNSEEN_AFTER
 from api.services.resources import Resources
+from api.services.vendors.vendors import Account, set_account
 from routing_engine import Hop, Snapshot, Token
 from routing_engine.markets.bridges import across_lane
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import Merchant
+from tests.api.test_unread_chains import read_chain
 from tests.support.clock import SettableClock
 from tests.support.main_net import MainNet, running_main_net
-from tests.support.shop import Shop
+from tests.support.shop import Shop, connected
 from tests.support.silence import never_answering
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -152,6 +156,34 @@ def test_what_a_wallet_holds_comes_first_over_all_chains(open_till: Callable[...
     assert far_row["pay_text"].endswith(" USDC")
 
 
+def test_a_chain_that_nobody_reads_is_not_offered_until_it_is_read(open_till: Callable[..., Till]) -> None:
+    till = open_till(FakeChain({FAR_USDC: 50 * 10**6, CHAINS[OPTIMISM].native_token: 10**18}))
+    real = connected(till.shop.resources, EnvMode.TEST, BASE, OPTIMISM)
+    attach_resources(till.shop.client.application, real)
+    with real.database.write() as session:
+        address = "0x" + "bb" * 20
+        account = Account(currency="USDC", chain_id=BASE, token_address=USDC.address, token_decimals=6, address=address)
+        set_account(session, till.shop.merchant.id, EnvMode.TEST, account, till.shop.clock.now())
+    order_id = till.order()
+    pay_far = {"chainId": OPTIMISM, "token": FAR_USDC.address}
+    read_chain(till.shop, till.shop.clock.now(), EnvMode.TEST, BASE)
+    read_chain(till.shop, till.shop.clock.now(), EnvMode.TEST, OPTIMISM)
+    held = till.shop.client.post(f"/payment/{order_id}/quote", json=pay_far).get_json()
+    assert till.ask(order_id)["note"] == ""
+    till.shop.clock.advance(seconds=UNSEEN_AFTER.total_seconds() + 1)
+    read_chain(till.shop, till.shop.clock.now(), EnvMode.TEST, BASE)
+    found = till.ask(order_id)
+    assert {row["chain_id"] for row in found["options"]} == {BASE}
+    assert found["note"] == "Payments on Optimism can't be seen just now, so nothing is offered there."
+    chains = till.shop.client.get(f"/payment/{order_id}/tokens").get_json()["chains"]
+    assert [chain["chain_id"] for chain in chains] == [BASE]
+    refused = till.shop.client.post(f"/payment/{order_id}/quote", json=pay_far)
+    assert (refused.status_code, refused.get_json()["reason"]) == (409, "no_route")
+    read_chain(till.shop, till.shop.clock.now(), EnvMode.TEST, OPTIMISM)
+    assert (OPTIMISM, "USDC") in by_token(till.ask(order_id))
+    assert held["chain_id"] == OPTIMISM
+
+
 def test_the_coin_for_gas_is_counted(open_till: Callable[..., Till], net: MainNet) -> None:
     till = open_till(FakeChain())
     net.fund(PAYER, "USDC", 2 * PRICE)
@@ -256,7 +288,7 @@ def test_a_closed_order_holds_no_price(shop: Shop) -> None:
     order_id = shop.create()
     shop.client.post(f"/payment/{order_id}/simulate", json={"action": "expire"})
     found = shop.client.post(f"/payment/{order_id}/options", json={"holdsBest": True}).get_json()
-    assert found == {"options": [], "unread": [], "quote": None}
+    assert found == {"note": "", "options": [], "unread": [], "quote": None}
 
 
 def test_the_answer_says_why_no_price_is_held_for_an_order_that_was_closed_meanwhile(

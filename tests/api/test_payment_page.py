@@ -261,6 +261,15 @@ def test_an_unknown_order_gets_a_page(client: FlaskClient, order_id: str) -> Non
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 
+@pytest.mark.parametrize("place", ["/payment/", "/payment", "/PAYMENT/PO_01KJ", "/Payment/po_01/x", "/payment/po_01/"])
+def test_a_link_that_was_written_wrong_gets_a_page_in_a_browser(client: FlaskClient, place: str) -> None:
+    page = client.get(place, headers={"Accept": "text/html,*/*;q=0.8", "Accept-Language": "de"})
+    assert (page.status_code, page.mimetype) == (404, "text/html")
+    assert "Wir finden diese Zahlung nicht" in page.text
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert client.get(place).mimetype == "application/json"
+
+
 def test_transactions_of_real_chains_lead_to_their_explorer(resources: Resources, path: str) -> None:
     seen = MoneySeen(transfers=(transfer(chain_id=10),), looked_at=None, chain_ids=(10,))
     order = replace(load_public_order(resources, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False)

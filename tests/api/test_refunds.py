@@ -112,9 +112,22 @@ def test_what_was_sent_back_of_an_open_order_does_not_pay_it(shop: Shop) -> None
     """Half comes, goes back, and comes again: the merchant has half, so the order is not paid."""
     order_id = paid(shop, "underpay")
     refund(shop, order_id, amount="499999")
+    assert shop.order(order_id)["amount_due"] == "999999", "before it is signed"
     shop.wait(FINAL_S)
     assert shop.order(order_id)["amount_due"] == "999999"
-    assert shop.history(order_id)[-1] == "processing/"
+    assert shop.history(order_id)[-1] == "processing/underpaid"
+
+
+def test_who_pays_the_rest_while_the_first_part_goes_back_has_not_paid(shop: Shop) -> None:
+    """A merchant's wallet may sign hours later: the order must not succeed meanwhile with half of its price."""
+    order_id = paid(shop, "underpay")
+    refund(shop, order_id)
+    send(shop, order_id, 500_000)
+    shop.wait(1)
+    order = shop.order(order_id)
+    assert (order["payment_order_status"], order["status_reason"]) == ("processing", "underpaid")
+    assert order["amount_due"] == "500000"
+    assert [each for each in shop.history(order_id) if each == "processing/"] == [], "nothing is said to be on its way"
 
 
 def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
@@ -18,6 +21,7 @@ from api.cli.commands import main
 from api.services.resources import Resources
 from api.storage import migrations
 from api.storage.db import Database
+from api.storage.tables import Base
 from tests.support.databases import DIALECTS
 
 NEWER = "9999"
@@ -105,6 +109,25 @@ def test_a_migration_gives_way_to_whoever_holds_a_lock(make_database_url: Callab
         threading.Timer(2.5, busy.rollback).start()
         assert migrations.upgrade(database.engine) == migrations.find_latest_revision(database.engine)
     plain.dispose()
+    database.close()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_index_that_the_operator_has_made_before_is_left_as_it_is(
+    dialect: str, make_database_url: Callable[[str], str]
+) -> None:
+    """As the runbook says it, without what only PostgreSQL knows."""
+    runbook = (Path(__file__).parents[2] / "docs" / "runbook.md").read_text(encoding="utf-8")
+    (statement,) = re.findall(r"`(CREATE INDEX CONCURRENTLY ix_[^`]*)`", runbook)
+    database = Database(make_database_url(dialect))
+    command.upgrade(migrations.make_alembic_config(database.engine), "0009")
+    plain = create_engine(database.engine.url, isolation_level="AUTOCOMMIT")
+    with plain.connect() as connection:
+        connection.execute(text(statement if dialect == "postgresql" else statement.replace(" CONCURRENTLY", "")))
+    plain.dispose()
+    assert migrations.upgrade(database.engine) == migrations.find_latest_revision(database.engine)
+    with database.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
     database.close()
 
 

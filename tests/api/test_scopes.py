@@ -18,11 +18,11 @@ from api.context import attach_resources
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, make_id
 from api.domain.scopes import ALL_SCOPES, Scope
-from api.security import API_PREFIXES, SCOPE
 from api.services.resources import Resources
 from api.services.vendors.key_management import create_key, revoke_key
 from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.tables import WebhookDelivery, WebhookSubscription
+from api.web.security import API_PREFIXES, SCOPE
 from tests.api.conftest import Merchant
 from tests.api.test_storage import order_of
 from tests.support.receiver import StaticResolver

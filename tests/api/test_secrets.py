@@ -326,12 +326,13 @@ def test_what_the_service_writes_is_its_own(tmp_path: Path, public_umask: None) 
         session.connection().exec_driver_sql("CREATE TABLE something (x)")
     found = {path.name: mode(path) for path in folder.iterdir()}
     resources.database.close()
-    assert found == dict.fromkeys(("checkout.db", "checkout.db-wal", "checkout.db-shm"), 384)
+    suffixes = ("", "-wal", "-shm", "-line", "-turn")
+    assert found == {f"checkout.db{suffix}": 0o600 for suffix in suffixes}
     assert mode(folder) == 0o700
 
 
 def test_files_of_an_earlier_start_are_repaired(tmp_path: Path) -> None:
-    names = ("checkout.db", "checkout.db-wal", "checkout.db-shm", "worker.lock")
+    names = ("checkout.db", "checkout.db-wal", "checkout.db-shm", "checkout.db-turn", "worker.lock")
     for name in names:
         (tmp_path / name).touch(0o644)
         (tmp_path / name).chmod(0o644)

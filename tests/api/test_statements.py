@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -63,6 +64,8 @@ TRANSFER = {
 }
 EVENT = {"id": "evt_1", "type": "x", "env_mode": "test", "payload": "{}", "created_at": START}
 COUNTED = {(TimelineEntry, "id"), (Payment, "id"), (WebhookEvent, "seq")}
+OFTEN = 8
+"""Times after which a driver has a statement prepared."""
 EVERYBODY = Statement(select(Vendor.id))
 ROWS: dict[type[Base], dict[str, Any]] = {
     PaymentOrder: ORDER,
@@ -173,6 +176,52 @@ def test_a_connection_that_is_gone_is_told_as_sqlalchemy_tells_it_and_the_next_i
     assert not {*map(id, before)} & {*map(id, after)}, "the others may be gone too"
     with resources.database.look() as place:
         assert EVERYBODY.fetch(place) == []
+
+
+def test_a_server_that_goes_after_the_last_answer_spoils_nothing(resources: Resources) -> None:
+    """It was told as the driver's own error, which nobody knows, so callers got 500 for what they had been answered."""
+    with resources.database.look_at_one_state() as place:
+        found = EVERYBODY.fetch(place)
+        if place.dialect.name == "postgresql":
+            (pid,) = place.execute("SELECT pg_backend_pid()", ()).fetchone()
+            with resources.database.engine.connect() as other:
+                other.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+    assert found == []
+    with resources.database.look_at_one_state() as place:
+        assert EVERYBODY.fetch(place) == []
+
+
+def count_prepared(database: Database) -> int:
+    """Return how many statements about what is kept the server has prepared for the connection given next."""
+    with database.look() as place:
+        (found,) = place.execute(
+            "SELECT count(*) FROM pg_prepared_statements WHERE position('kept' in statement) > 0", ()
+        )
+    return int(found[0])
+
+
+def make_and_fail(database: Database) -> None:
+    """Make a table, and then fail in the same transaction."""
+    with database.write_directly() as place:
+        place.execute("CREATE TABLE kept (id INTEGER)", ()).close()
+        place.execute("SELECT nothing", ())
+
+
+def test_a_rollback_leaves_what_the_server_has_prepared(make_database_url: Callable[[str], str]) -> None:
+    """The driver forgets it with each transaction that only read, and nearly every query was planned anew."""
+    database = Database(make_database_url("postgresql"))
+    try:
+        with database.look_at_one_state() as place:
+            for _ in range(OFTEN):
+                place.execute("SELECT 'kept'", ()).close()
+        assert count_prepared(database) == 1
+        with pytest.raises(DBAPIError):
+            make_and_fail(database)
+        assert count_prepared(database) == 1
+        with database.look() as place:
+            assert place.execute("SELECT to_regclass('kept')", ()).fetchone() == (None,)
+    finally:
+        database.close()
 
 
 def write_where_nothing_may_be_written(database: Database) -> None:

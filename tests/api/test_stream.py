@@ -17,13 +17,14 @@ from flask.testing import FlaskClient
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from api import server, stream
 from api.config import Config
 from api.domain.env import EnvMode
 from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
 from api.services.execution.streamed_search import MAX_SECONDS, StreamedSearch
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
+from api.serving import server, stream
+from api.serving.connections import EvenProtocol
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant
 from tests.support.stream import BODY, PATH, ask, check_answer, events, messages, served, without_ids
@@ -170,10 +171,10 @@ def test_a_frame_of_four_kilobytes_is_taken(address: str) -> None:
 @pytest.mark.rule("stream.6")
 def test_the_server_pings_every_fifteen_seconds(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[uvicorn.Config] = []
-    monkeypatch.setattr("api.server.uvicorn.Server.run", lambda self, sockets: made.append(self.config))
-    monkeypatch.setattr("api.server.configure_logging", lambda _: None)
+    monkeypatch.setattr("api.serving.server.uvicorn.Server.run", lambda self, sockets: made.append(self.config))
+    monkeypatch.setattr("api.serving.server.configure_logging", lambda _: None)
     server.serve(replace(config, port=0, web_workers=1))
-    assert [(each.ws, each.ws_ping_interval) for each in made] == [("websockets-sansio", 15)]
+    assert [(each.ws, each.ws_ping_interval) for each in made] == [(EvenProtocol, 15)]
 
 
 @pytest.mark.rule("stream.6")

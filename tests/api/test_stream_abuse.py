@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from api import stream
 from api.app import build_app
-from api.server import MESSAGE_BYTES
 from api.services.market.market import MarketService
 from api.services.resources import Resources
+from api.serving import stream
+from api.serving.server import MESSAGE_BYTES
 from api.storage.db import Database
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant

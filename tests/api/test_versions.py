@@ -13,11 +13,11 @@ from flask.testing import FlaskClient
 
 from api.app import build_app
 from api.blueprints.base import Api, Blueprint
-from api.deprecation import Ending, ending
+from api.counting.rate_limits import RateLimits
 from api.domain.scopes import Scope
-from api.rate_limits import RateLimits
-from api.security import key_required
 from api.services.resources import Resources
+from api.web.deprecation import Ending, ending
+from api.web.security import key_required
 from tests.api.conftest import Merchant
 from tests.support.contract import read_document
 from tests.support.v1_surface import GIVES, REQUIRES, TAKES, list_surface, read_record

@@ -6,6 +6,7 @@ import base64
 import hmac
 import threading
 from datetime import timedelta
+from itertools import count
 
 import pytest
 from sqlalchemy import select
@@ -15,10 +16,10 @@ from api.app import build_app
 from api.domain.env import EnvMode
 from api.domain.ids import ALPHABET
 from api.net.client import HttpReply
-from api.services.webhooks.dispatcher import Dispatcher
-from api.services.webhooks.leases import PARTS, select_part
+from api.services.webhooks.dispatcher import SLOW_S, Dispatcher
 from api.services.webhooks.outbox import NewEvent, publish
 from api.services.webhooks.secrets import add_secret
+from api.services.webhooks.waiting import PARTS, select_part
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
@@ -154,6 +155,57 @@ def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) ->
         release.set()
     desk.dispatcher.wait_idle()
     assert {entry["status"] for entry in desk.log(merchant, quick)} == {"delivered"}
+
+
+def test_who_leaves_waits_for_a_slow_receiver_while_the_others_hear_on(desk: Desk, merchant: Merchant) -> None:
+    release, started, served = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+
+    def answer(sent: Sent) -> HttpReply:
+        if "slow" in sent.url:
+            started.release()
+            release.wait(30)
+        else:
+            served.release()
+        return HttpReply(status=200)
+
+    desk.transport.answer = answer
+    seconds = iter(count(step=SLOW_S / 100))
+    leaving = Dispatcher(desk.transport, stopwatch=lambda: next(seconds))
+    slow = desk.subscribe(merchant, url="https://slow.example/")["webhook_id"]
+    for _ in range(6):
+        desk.publish(merchant)
+    leaving.run(desk.resources)
+    for _ in range(4):
+        assert started.acquire(timeout=10)
+    quick = desk.subscribe(merchant, url="https://quick.example/")["webhook_id"]
+    for _ in range(200):  # a second and more goes by
+        next(seconds)
+    thread = threading.Thread(target=leaving.end)
+    thread.start()
+    try:
+        for _ in range(3):
+            desk.publish(merchant)
+            assert served.acquire(timeout=10)
+        assert thread.is_alive()
+    finally:
+        release.set()
+        thread.join(30)
+    assert not thread.is_alive()
+    assert {entry["status"] for entry in desk.log(merchant, quick)} == {"delivered"}
+    assert sum("slow" in sent.url for sent in desk.transport.sent) == 4, "the slow one gets nothing more"
+    left = [sent.event_id for sent in desk.work()]
+    assert len(left) == 5, "two of before, three of since: whoever comes next sends them"
+    assert {entry["status"] for entry in desk.log(merchant, slow)} == {"delivered"}
+
+
+def test_who_leaves_and_has_nothing_slow_under_way_is_gone_at_once(desk: Desk, merchant: Merchant) -> None:
+    desk.subscribe(merchant)
+    desk.publish(merchant)
+    desk.work()
+    desk.publish(merchant)
+    desk.dispatcher.end()
+    assert len(desk.transport.sent) == 1
+    assert len(desk.work()) == 1, "it can begin again"
 
 
 def test_two_workers_never_send_the_same_delivery(desk: Desk, merchant: Merchant) -> None:

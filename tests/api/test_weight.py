@@ -13,10 +13,10 @@ from flask import Flask, Response
 from flask.testing import FlaskClient
 from werkzeug.http import parse_accept_header
 
-from api.compression import choose_encoding, compress_response
 from api.domain.env import EnvMode
 from api.services.orders.creation import NewLink, create_link
 from api.services.resources import Resources
+from api.web.compression import choose_encoding, compress_response
 from tests.api.conftest import Merchant
 from tests.support.webhooks import SUBSCRIPTIONS
 

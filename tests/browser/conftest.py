@@ -1,4 +1,4 @@
-"""One browser and one service for all tests of the page, and a tab for each test.
+"""One browser and one service for all tests of a folder, and a tab for each test.
 
 With SCREENSHOTS=folder each state that a test inspects is also kept as a picture.
 """
@@ -31,16 +31,22 @@ document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
 });
 """
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=20_000)
+THOROUGH = {"test_gallery", "test_languages", "test_look"}
+"""Modules that visit the page in every state, language and look: half of what their folder takes."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of this folder in one process, so that they share one browser; before pytest-xdist reads it."""
+    """Keep tests in one process that share one browser, before pytest-xdist reads it: a folder, or half of the largest.
+
+    Its other half has a browser and a service of its own, as one worker would still be busy when all others are done.
+    """
     folder = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(folder):
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            part = "thorough" if item.path.stem in THOROUGH else item.path.parent.name
+            item.add_marker(pytest.mark.xdist_group(f"browser {part}"))
 
 
 @pytest.fixture(scope="package")
@@ -112,7 +118,7 @@ class Tab:
         self.shop.work(seconds, rounds=rounds)
         come_back(self.page)
 
-    def inspect(self, name: str) -> None:
+    def inspect(self, name: str, *, of_each_row: bool = False) -> None:
         """Check the page as it stands: nothing for axe-core to find, nothing cut off, and keep a picture."""
         end_motion(self.page)
         wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -122,7 +128,7 @@ class Tab:
             # Chromium takes a whole page as a screen with a mouse, so of phones only what is seen is taken.
             has_mouse = self.page.evaluate("() => matchMedia('(hover: hover)').matches")
             self.page.screenshot(path=str(Path(FOLDER) / f"{name}.png"), full_page=has_mouse)
-        assert violations(self.page) == []
+        assert violations(self.page, of_each_row=of_each_row) == []
 
 
 def open_tab(browser: Browser, shop: Shop, **settings: Any) -> Tab:

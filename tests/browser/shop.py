@@ -16,11 +16,9 @@ import uvicorn
 from sqlalchemy import delete, select
 
 from api.app import build_app
-from api.asgi import compose
 from api.config import Config
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
-from api.server import EndingProtocol
 from api.services.chains.chain_access import ChainAccess
 from api.services.market.market import MarketService
 from api.services.market.supply import load_offline
@@ -32,6 +30,8 @@ from api.services.settlement.watching.watcher import watch
 from api.services.simulator.ledger import SimulatedLedger
 from api.services.vendors.brands import change_brand
 from api.services.vendors.vendors import Account, NewVendor, create_vendor, set_account
+from api.serving.asgi import compose
+from api.serving.connections import EndingProtocol
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import PaymentOrder, SettlementAccount

@@ -93,7 +93,7 @@ def test_scripts_that_do_not_come_are_not_waited_for_in_silence(tab: Tab) -> Non
     tab.expected.append("Failed to load resource")
     tab.page.route("**/main-*.js", lambda route: route.abort())
     page = tab.open()
-    expect(page.get_by_role("heading", name="This page needs JavaScript to take a payment")).to_be_visible()
+    expect(page.get_by_role("heading", name="Still loading")).to_be_visible()
     tab.inspect("scripts-missing")
 
 

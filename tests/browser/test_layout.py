@@ -31,6 +31,27 @@ BROKEN = """() => [...document.querySelectorAll(".total, #quote-amount, #quote-t
     return found;
   })"""
 """Numbers of which a part stands in another line."""
+ENLARGE = """addEventListener("DOMContentLoaded", () => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("html { font-size: 200% }");
+  document.adoptedStyleSheets = [sheet];
+});"""
+TORN = """() => [...document.querySelectorAll(".token-symbol, .token-chain, .token-name")].filter((each) => {
+  const range = document.createRange();
+  range.selectNodeContents(each);
+  const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+  return lines > each.textContent.trim().split(/\\s+/).length;
+}).map((each) => each.textContent)"""
+"""Names of tokens and chains, and what is said of them, in more lines than they have words."""
+NARROW = """() => [...document.querySelectorAll("a, button, summary")]
+  .filter((each) => each.checkVisibility() && !each.closest(".visually-hidden, .skip"))
+  .filter((each) => {
+    each.scrollIntoView({ block: "center" });
+    const { left, top, width, height } = each.getBoundingClientRect();
+    const hits = [-21, 21].map((y) => document.elementFromPoint(left + width / 2, top + height / 2 + y));
+    return !hits.every((hit) => each.contains(hit));
+  }).map((each) => each.textContent.trim())"""
+"""What a finger misses that is 21 px off its middle."""
 
 
 @pytest.mark.parametrize("phone", [PHONE, SMALL], ids=["390", "320"])
@@ -61,6 +82,47 @@ def test_on_a_screen_enlarged_four_times_nothing_covers_the_rest(make_tab: Calla
     expect(tab.pay_button).to_be_visible()
     assert page.locator("#pay-bar").evaluate("(bar) => getComputedStyle(bar).position") == "static"
     tab.inspect("enlarged")
+
+
+@pytest.mark.parametrize(("width", "locale"), [(360, "en-GB"), (390, "de-DE"), (360, "ar")])
+def test_letters_of_twice_the_size_lose_nothing(make_tab: Callable[..., Tab], width: int, locale: str) -> None:
+    """Found: names of one letter a line, amounts cut off, words over words, a bar over a third of the screen."""
+    tab = make_tab(viewport={"width": width, "height": 740}, locale=locale)
+    tab.context.add_init_script(ENLARGE)
+    page = tab.open()
+    expect(page.locator("#quote-total")).to_be_visible()
+    assert page.locator("#pay-bar").evaluate("(bar) => getComputedStyle(bar).position") == "static"
+    change, label = (page.locator(each).bounding_box() for each in ("#change", ".quote-pay p >> nth=0"))
+    assert change is not None
+    assert label is not None
+    assert change["y"] >= label["y"] + label["height"]
+    tab.inspect(f"twice-review-{width}")
+    page.locator("#change").press("Enter")
+    expect(page.locator("#networks")).to_be_visible()
+    assert page.locator("#tokens").evaluate("(list) => list.scrollWidth <= list.clientWidth")
+    assert page.evaluate(TORN) == []
+    tab.inspect(f"twice-list-{width}")
+
+
+def test_a_long_amount_leaves_the_name_whole(make_tab: Callable[..., Tab]) -> None:
+    """Found: E, T and H, one under the other, beside 0.000000000285811 ETH."""
+    tab = make_tab(viewport={"width": 360, "height": 740})
+    page = tab.open(order_price={"currency": "USDC", "amount": 1, "decimals": 6})
+    tab.list_tokens()
+    expect(page.locator("#networks")).to_be_visible()
+    assert page.evaluate(TORN) == []
+    assert page.locator("#tokens").evaluate("(list) => list.scrollWidth <= list.clientWidth")
+
+
+def test_a_thumb_hits_what_it_means(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(**PHONE)
+    page = tab.open()
+    expect(page.locator("#quote-total")).to_be_visible()
+    page.get_by_text("Details", exact=True).click()
+    assert page.evaluate(NARROW) == []
+    page.locator("#change").press("Enter")
+    expect(page.locator("#networks")).to_be_visible()
+    assert page.evaluate(NARROW) == []
 
 
 def test_a_long_description_is_folded(make_tab: Callable[..., Tab]) -> None:

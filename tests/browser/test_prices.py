@@ -155,9 +155,38 @@ def test_says_what_to_do_where_no_route_leads(tab: Tab) -> None:
     expect(problem).to_contain_text("Choose another token or network.")
     expect(tab.pay_button).to_be_hidden()
     tab.inspect("no-route")
-    page.get_by_role("button", name="Change").click()
+    page.get_by_role("button", name="Choose another token").click()
     expect(problem).to_be_hidden()
+    expect(page.get_by_role("heading", name="Choose how to pay")).to_be_visible()
     tab.choose("Base", "USDC")
+
+
+def test_what_takes_long_is_paid_by_who_has_said_so(tab: Tab) -> None:
+    """Found: a way of nine days had the button of any other."""
+
+    def slow_down(route: Route) -> None:
+        answer = route.fetch()
+        text = "I know that this takes about 9 days, and want to pay so all the same"
+        route.fulfill(json={**answer.json(), "slow_text": text})
+
+    tab.page.route("**/quote", slow_down)
+    page = tab.open()
+    button = tab.choose("Base", "ETH")
+    box = page.get_by_role("checkbox", name=re.compile("about 9 days"))
+    tab.inspect("slow-way")
+    button.click()
+    expect(box).to_be_focused()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_hidden()
+    box.check()
+    button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+
+
+def test_escape_closes_the_list(tab: Tab) -> None:
+    page = tab.open()
+    tab.list_tokens()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Review and pay")).to_be_visible()
 
 
 def test_a_price_that_cannot_be_had_is_asked_for_again(tab: Tab) -> None:

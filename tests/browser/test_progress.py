@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from api import order_stream
 from api.services.orders.expiry import expire_orders
 from api.services.settlement.watching.watcher import watch
+from api.serving import order_stream
 from tests.browser.conftest import Tab
 from tests.browser.customer import come_back, expect_heading, expect_tab_icon, read_stages, simulate
 

@@ -125,4 +125,5 @@ def test_a_page_whose_script_did_not_come_says_so(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
     tab.context.route("**/main-*.js", lambda route: route.abort())
     page = tab.open()
-    expect(page.get_by_role("heading", name="This page needs JavaScript to take a payment")).to_be_visible()
+    expect(page.get_by_role("heading", name="Still loading")).to_be_visible()
+    expect(page.get_by_text("JavaScript").filter(visible=True)).to_have_count(0)

@@ -21,6 +21,7 @@ from api.config import Config
 from api.context import build_resources
 from api.domain.env import EnvMode
 from api.secrets.keys import make_key
+from api.services.operations.doctor.database import check_database
 from api.services.vendors.vendors import create_vendor
 from api.storage.migrations import upgrade
 from tests.support.shop import LINK
@@ -76,6 +77,9 @@ def main() -> None:
     known = next(iter(told.acknowledged.values()))
     read = client.get(f"/api/v1/payment/{known}", headers={"X-Api-Key": key}).status_code
     during = dict(told.statuses)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    doctor = [each.message for each in check_database(resources) if each.about == "database"]
+    ready = client.get("/readyz").get_json()["message"]
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     refused, told.refused = told.refused, []
     for cart in refused:
@@ -90,6 +94,8 @@ def main() -> None:
                 "refused_after": told.refused,
                 "without_remedy": told.without_remedy,
                 "read": read,
+                "doctor": doctor,
+                "ready": ready,
             }
         )
     )

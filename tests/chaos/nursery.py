@@ -1,6 +1,6 @@
 """Start the service's processes by forking one that has imported everything, so that a killed one is back at once.
 
-Reads lines from its input: ``serve``, ``serve PORT`` or ``worker``; forks, and prints the new process' number.
+Reads lines from its input, ``serve`` or ``worker``; forks, and prints the new process' number.
 """
 
 from __future__ import annotations
@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from dataclasses import replace
 
 import uvicorn
 
 from api import create_app
-from api.asgi import compose
 from api.config import Config
 from api.context import build_resources
 from api.logs import configure_logging
-from api.server import EndingProtocol
-from api.start_checks import check_start
+from api.serving.asgi import compose
+from api.serving.connections import EndingProtocol
+from api.startup.start_checks import check_start
 from api.worker.process import run_worker
 
 
@@ -46,9 +45,8 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            part, *port = line.split()
-            if part == "serve":
-                serve(replace(config, port=int(port[0])) if port else config)
+            if line.strip() == "serve":
+                serve(config)
             else:
                 run_worker(build_resources(config))
             os._exit(0)

@@ -22,7 +22,8 @@ from tests.chaos.test_outbox import Receiver, publish_all, statuses
 from tests.support.clock import SettableClock
 from tests.support.fault_proxy import HALF_OPEN, NONE, REFUSED, SILENT, Fault, fault_proxy
 
-TIMEOUT_S = 0.5
+TIMEOUT_S = 1.5
+"""Also the last attempts, which nothing spoils, are made within this on a busy machine."""
 ROUNDS = 2
 """Attempts that the fault spoils."""
 LATER = timedelta(minutes=6)

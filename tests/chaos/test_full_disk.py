@@ -30,6 +30,11 @@ def test_a_full_disk_loses_nothing_and_costs_no_500(tmp_path: Path) -> None:
     assert told["refused"] == REFUSED
     assert told["without_remedy"] == 0
     assert told["read"] == 200
+    (doctor,) = told["doctor"]
+    assert doctor.startswith("can't be written (OperationalError SQLITE_")
+    assert told["ready"].startswith("the database can't be written (OperationalError SQLITE_"), (
+        "nobody is called missing"
+    )
     assert told["refused_after"] == [], "with room again everything is taken"
     assert len(told["acknowledged"]) > BEFORE + REFUSED
     with closing(sqlite3.connect(tmp_path / "checkout.db")) as connection:

@@ -90,6 +90,7 @@ def processes(tmp_path: Path, bridge: Bridge) -> Iterator[Processes]:
         settings = {
             "DATABASE_URL": database_url,
             "DATA_DIR": str(tmp_path),
+            "WEB_WORKERS": "1",  # of several one may not have heard that the bridge is back when the worker is killed
             "REDIS_URL": f"redis+{redis_url}",
             "RATE_LIMIT_ROUTING": "1000000",
             "RATE_LIMIT_KEYLESS": "1000000",
@@ -129,7 +130,6 @@ def test_what_fails_is_told_and_what_comes_back_is_used(processes: Processes, br
     again = processes.answer(lambda body: not names_of_missing(body))
     assert again["snapshotId"] == whole["snapshotId"], "the same content has the same id"
     processes.kill("worker")
-    # Of several HTTP processes one may not have heard yet that the bridge answers again.
     orphaned = processes.answer(lambda body: "its rates are too old" in str(body.get("unavailable")))
     assert names_of_missing(orphaned) == ["cctp"]
     assert orphaned["snapshotId"] == without["snapshotId"]

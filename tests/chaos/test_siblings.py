@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
+from api.counting.shared_metrics import PREFIX, share_metrics
 from tests.support.running import RunningService, find_free_port, run_service
 from tests.support.servers import answers, wait_until
 from tests.support.shop import LINK
@@ -39,6 +42,25 @@ def parent(service: RunningService) -> psutil.Process:
     (up,) = (each for each in psutil.Process().children() if str(service.data_dir) in each.cmdline())
     (serve,) = (each for each in up.children() if each.cmdline()[-1] == "serve")
     return serve
+
+
+@contextmanager
+def serving(environment: Mapping[str, str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Serve with two processes on a port of their own until the block ends, however it ends."""
+    port = find_free_port()
+    command = [sys.executable, "-m", "api.cli", "serve", "--port", str(port)]
+    with subprocess.Popen(command, env={**environment, "WEB_WORKERS": "2"}) as serve:
+        try:
+            wait_until(lambda: answers(f"http://127.0.0.1:{port}/readyz/api"), "it is ready")
+            yield serve, port
+        finally:
+            serve.kill()
+
+
+def get_metrics_folder(process: psutil.Process) -> Path:
+    """Return where a process and its children count together: the folder whose lock it holds."""
+    (lock,) = (Path(each.path) for each in process.open_files() if Path(each.path).parent.name.startswith(PREFIX))
+    return lock.parent
 
 
 class Line:
@@ -136,15 +158,64 @@ def test_one_that_is_killed_is_back_while_the_other_goes_on(
     assert spared in parent.children()
 
 
+def test_what_is_told_while_one_is_replaced_is_heard(service: RunningService) -> None:
+    """Libraries have threads of their own, and the system may give a signal to any of them."""
+    with serving(service.environment) as (serve, _):
+        parent = psutil.Process(serve.pid)
+        assert parent.num_threads() > 1
+        first = set(parent.children())
+        parent.children()[0].kill()
+        wait_until(lambda: set(parent.children()) - first, "another takes its place")
+        (new,) = set(parent.children()) - first
+        new.kill()
+        wait_until(lambda: new not in parent.children(), "its end is seen, and the next one has to wait")
+        serve.terminate()
+        assert serve.wait(30) == 0
+
+
+def test_one_that_hangs_is_replaced_while_the_other_goes_on(service: RunningService, parent: psutil.Process) -> None:
+    hung, spared = parent.children()
+    hung.send_signal(signal.SIGSTOP)
+    wait_until(lambda: len(set(parent.children()) - {hung, spared}) == 1, "another takes its place")
+    assert not hung.is_running()
+    assert spared in parent.children()
+
+
+def test_what_killed_processes_left_is_removed_by_the_next_and_what_is_in_use_stays(
+    service: RunningService, parent: psutil.Process
+) -> None:
+    """Other services of this machine begin and end meanwhile, and have folders of their own."""
+    used = get_metrics_folder(parent)
+    with serving(service.environment) as (serve, _):
+        killed = psutil.Process(serve.pid)
+        children, left = killed.children(), get_metrics_folder(killed)
+        with share_metrics(2):
+            assert left.exists()
+    psutil.wait_procs(children, 30)
+    assert left.exists()
+    with share_metrics(2):
+        assert not left.exists()
+        assert used.exists()
+
+
+def test_everything_ends_when_what_started_it_is_killed(tmp_path: Path) -> None:
+    port = find_free_port()
+    command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(tmp_path)]
+    with subprocess.Popen(command, env=os.environ | {"WEB_WORKERS": "2"}, stdout=subprocess.DEVNULL) as up:
+        try:
+            wait_until(lambda: answers(f"http://127.0.0.1:{port}/readyz/api"), "it is ready")
+            started = psutil.Process(up.pid).children(recursive=True)
+        finally:
+            up.kill()
+    _, left = psutil.wait_procs(started, 60)
+    assert (len(started), left) == (5, [])
+
+
 def test_they_end_with_the_one_they_come_from(service: RunningService) -> None:
-    address = ("127.0.0.1", find_free_port())
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", str(address[1])]
-    with subprocess.Popen(command, env=service.environment | {"WEB_WORKERS": "2"}) as serve:
-        wait_until(lambda: answers(f"http://127.0.0.1:{address[1]}/readyz/api"), "it is ready")
+    with serving(service.environment) as (serve, port):
         children = psutil.Process(serve.pid).children()
-        serve.kill()
     _, left = psutil.wait_procs(children, 30)
     assert (len(children), left) == (2, [])
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(address)
+        probe.bind(("127.0.0.1", port))

@@ -18,7 +18,7 @@ from tests.support.running import RunningService, run_service
 PATIENCE_S = 60
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """The service of `make serve`."""
     with run_service(tmp_path_factory.mktemp("data")) as running:

@@ -109,7 +109,7 @@ def test_it_gives_up_and_says_with_what_key_to_try_again(play: Play) -> None:
 @pytest.mark.parametrize("kind", [CheckoutClient, AsyncCheckoutClient])
 def test_an_empty_key_is_refused_at_once(kind: Callable[..., object]) -> None:
     for key in ("", " "):
-        with pytest.raises(ValueError, match="The API key is empty"):
+        with pytest.raises(ValueError, match="api_key is empty"):
             kind(URL, key)
 
 

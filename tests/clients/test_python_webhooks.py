@@ -88,9 +88,9 @@ def test_a_secret_that_is_none_is_refused(secret: str) -> None:
 
 
 def test_some_secret_has_to_be_given() -> None:
-    with pytest.raises(ValueError, match="Give the subscription's secret"):
+    with pytest.raises(ValueError, match="give the subscription's secret"):
         verify_webhook(BODY, sign(), [])
-    with pytest.raises(ValueError, match="Give the subscription's secret"):
+    with pytest.raises(ValueError, match="give the subscription's secret"):
         verify_webhook(BODY, sign())
 
 

@@ -28,6 +28,10 @@ def test_it_asks_reads_and_tries_again(package: Path) -> None:
     run_tests(package, "client", SAMPLES=str(package / "samples.json"))
 
 
+def test_it_refuses_what_is_given_wrongly(package: Path) -> None:
+    run_tests(package, "checks")
+
+
 def test_it_tells_deliveries_of_the_service_from_others(package: Path) -> None:
     headers = {name.lower(): value for name, value in sign().items()}
     deliveries = {

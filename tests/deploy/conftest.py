@@ -33,7 +33,7 @@ class Site:
     caddy: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The service behind nginx and behind Caddy, with the files of `deploy`."""
     folder = tmp_path_factory.mktemp("site")

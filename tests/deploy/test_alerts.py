@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import requests
 from tests.deploy.conftest import TOKEN, Processes, make_environment
 from tests.deploy.files import read, replace_all
 from tests.deploy.test_schemas import list_queries
+from tests.support.redis_server import redis_server
 from tests.support.running import find_free_port
 from tests.support.servers import answers, get_program, run_server, wait_until
 
@@ -45,10 +48,20 @@ def write_files(folder: Path, port: int) -> Path:
     return folder / "prometheus.yml"
 
 
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    """What is to end with the test."""
+    with ExitStack() as opened:
+        yield opened
+
+
 @pytest.mark.timeout(240)
-def test_an_alert_fires_without_a_worker_and_ends_with_one(tmp_path: Path) -> None:
+def test_an_alert_fires_without_a_worker_and_ends_with_one(tmp_path: Path, stack: ExitStack) -> None:
     port, own = find_free_port(), find_free_port()
-    environment = make_environment(DATA_DIR=str(tmp_path / "data"), PORT=str(port), METRICS_TOKEN=TOKEN)
+    redis = stack.enter_context(redis_server())
+    environment = make_environment(
+        DATA_DIR=str(tmp_path / "data"), PORT=str(port), METRICS_TOKEN=TOKEN, REDIS_URL=f"redis+{redis[0]}"
+    )
     processes = Processes(environment, tmp_path / "log")
     prometheus = f"http://127.0.0.1:{own}"
     command = [
@@ -79,6 +92,9 @@ def test_an_alert_fires_without_a_worker_and_ends_with_one(tmp_path: Path) -> No
             found = {query for query in list_queries() if ask(prometheus, query)}
             assert 'sum(up{job="checkout"})' in found
             assert len(found) >= 8
+            assert "CheckoutRedisAway" not in find_firing(prometheus)
+            redis[1].kill()
+            wait_until(lambda: "CheckoutRedisAway" in find_firing(prometheus), "somebody hears of Redis")
     finally:
         processes.end()
 

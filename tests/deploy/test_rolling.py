@@ -1,4 +1,8 @@
-"""A rolling upgrade under load: the schema grows, every process is replaced, and no customer's request fails."""
+"""A rolling upgrade under load: the schema grows, every process is replaced, and no customer's request fails.
+
+What a process was asked before it was told to end is answered. One that is killed instead answers nothing any more: its
+callers get 502 from the proxy, and their order once they repeat it with its key.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,16 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.deploy.conftest import Processes, make_environment
@@ -51,13 +58,26 @@ RESTART = """#!/bin/sh
 set -eu
 port=${1#checkout-serve@}
 old=$(cat "$STATE/$port.pid")
+touch "$STATE/$port.ending"
+while [ ! -e "$STATE/$port.begun" ]; do sleep 0.1; done
 kill -TERM "$old"
+touch "$STATE/$port.told"
 while [ -d "/proc/$old" ] && ! grep -q '^State:.Z' "/proc/$old/status"; do sleep 0.1; done
+touch "$STATE/starting"
 cd "$NEXT"
 "$PYTHON" -m api.cli serve --port "$port" >>"$STATE/log" 2>&1 &
 echo $! >"$STATE/$port.pid"
 """
+RELOAD = """#!/bin/sh
+# What `systemctl reload nginx` does: from here on requests go elsewhere, so nobody rests.
+rm -f "$STATE/starting"
+exec "$@"
+"""
 SELLERS = 2
+PAUSE_S = 0.05
+"""Between the orders of a seller while a new process starts, for which sellers without a pause would leave little."""
+KILLED = 4
+"""Orders that are asked for while one of the two processes is killed; each process of the proxy's has them in turn."""
 MORE = 5
 """Orders after each step."""
 
@@ -72,11 +92,28 @@ def make_next_version(folder: Path) -> Path:
     return folder
 
 
-class Load:
-    """Customers and shops, who never stop."""
+def ask_while_it_ends(state: Path, port: int, key: str) -> int:
+    """Begin an order before a process is told to end, and send its rest afterwards; return the answer's status."""
+    wait_until((state / f"{port}.ending").exists, f"{port} is about to be told to end")
+    body = json.dumps(LINK).encode()
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as line, line.makefile("rb") as answer:
+        head = "POST /api/v1/payment_link HTTP/1.1", f"Host: 127.0.0.1:{port}", f"X-Api-Key: {key}"
+        more = "Content-Type: application/json", f"Content-Length: {len(body)}", "Expect: 100-continue"
+        line.sendall("\r\n".join((*head, *more, "\r\n")).encode())
+        assert b" 100 " in answer.readline(), "it reads the body"
+        answer.readline()
+        line.sendall(body[:-1])
+        (state / f"{port}.begun").touch()
+        wait_until((state / f"{port}.told").exists, f"{port} is told to end")
+        line.sendall(body[-1:])
+        return int(answer.readline().split()[1])
 
-    def __init__(self, address: str, key: str) -> None:
-        self._address, self._key = address, key
+
+class Load:
+    """Customers and shops, who never stop; as long as there is the file `starting` they rest between orders."""
+
+    def __init__(self, address: str, key: str, starting: Path) -> None:
+        self._address, self._key, self._starting = address, key, starting
         self._stopping = threading.Event()
         self._threads = [threading.Thread(target=self._sell) for _ in range(SELLERS)]
         self.acknowledged: list[str] = []
@@ -89,13 +126,17 @@ class Load:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Let everybody come to an end."""
         self._stopping.set()
         for thread in self._threads:
             thread.join()
 
     def _sell(self) -> None:
         own = {"X_Api_Key": self._key, "Content_Type": "application/json"}
-        while not self._stopping.is_set():
+        while not self._stopping.wait(PAUSE_S if self._starting.exists() else 0):
             body = self._ask("POST", "/api/v1/payment_link", json.dumps(LINK).encode(), **own)
             if body is None:
                 continue
@@ -137,18 +178,21 @@ def test_no_request_fails_while_a_migration_runs_and_every_process_is_replaced(
         "PYTHONPATH": f"{tree}:{ROOT}",
     }
     (tmp_path / "restart.sh").write_text(RESTART)
+    (tmp_path / "reload.sh").write_text(RELOAD)
     main = write_nginx(tmp_path, plain, tls, ports)
     nginx = [get_program("nginx"), "-e", str(tmp_path / "error.log"), "-c", str(main)]
     try:
         processes.run("db", "upgrade")
         key = json.loads(processes.run("vendors", "create", "Tea & Co", "--json"))["test_key"]
+        old = {port: processes.start("serve", "--port", str(port)) for port in ports}
         for port in ports:
-            (tmp_path / f"{port}.pid").write_text(str(processes.start("serve", "--port", str(port)).pid))
+            (tmp_path / f"{port}.pid").write_text(str(old[port].pid))
         for port in ports:
             wait_until(lambda port=port: answers(f"http://127.0.0.1:{port}/readyz/api"), "a process is ready")
         before = answers_revision(ports[0])
         is_up = lambda: answers(f"http://127.0.0.1:{plain}/", 301, allow_redirects=False)  # noqa: E731
-        with run_server(nginx, tmp_path / "nginx.log", is_up), Load(f"https://127.0.0.1:{tls}", key) as load:
+        load = Load(f"https://127.0.0.1:{tls}", key, tmp_path / "starting")
+        with run_server(nginx, tmp_path / "nginx.log", is_up), ThreadPoolExecutor() as pool, load:
             wait_until(lambda: len(load.acknowledged) > MORE, "orders are made")
             upgrade = [sys.executable, "-m", "api.cli", "db", "upgrade", "--rolling"]
             subprocess.run(upgrade, env=own, cwd=tree, check=True)
@@ -157,19 +201,24 @@ def test_no_request_fails_while_a_migration_runs_and_every_process_is_replaced(
             assert [answers_revision(port) for port in ports] == ["0999", "0999"]
             roll = own | {
                 "UPSTREAM": str(tmp_path / "checkout-upstream.conf"),
-                "RELOAD": " ".join([*nginx, "-s", "reload"]),
+                "RELOAD": " ".join(["sh", str(tmp_path / "reload.sh"), *nginx, "-s", "reload"]),
                 "RESTART": f"sh {tmp_path / 'restart.sh'}",
                 "DRAIN_S": "2",
             }
+            begun = [pool.submit(ask_while_it_ends, tmp_path, port, key) for port in ports]
             subprocess.run(["sh", DEPLOY / "systemd" / "roll.sh", *map(str, ports)], env=roll, check=True)
+            assert [each.result() for each in begun] == [200, 200], "what it was asked before it was told is answered"
+            assert [each.wait() for each in old.values()] == [0, 0], "none was killed"
             done = len(load.acknowledged)
             wait_until(lambda: len(load.acknowledged) > done + MORE, "new processes serve")
+            load.stop()
+            ask_one_that_is_killed(f"https://127.0.0.1:{tls}", tmp_path, ports, key)
         assert load.failed == []
         assert before != "0999"
         assert load.answered > 20 * SELLERS
         headers = {"X_Api_Key": key}
         told = [
-            ask(f"http://127.0.0.1:{ports[1]}", "GET", f"/api/v1/payment/{each}", **headers)[0]
+            ask(f"http://127.0.0.1:{ports[0]}", "GET", f"/api/v1/payment/{each}", **headers)[0]
             for each in load.acknowledged
         ]
         assert set(told) == {200}
@@ -178,6 +227,35 @@ def test_no_request_fails_while_a_migration_runs_and_every_process_is_replaced(
         for port in ports:
             end(int((tmp_path / f"{port}.pid").read_text()))
         processes.end()
+
+
+def is_asked(port: int) -> bool:
+    """Whether somebody is connected to a port."""
+    return any(each.status == "ESTABLISHED" and each.laddr.port == port for each in psutil.net_connections("tcp"))
+
+
+def ask_one_that_is_killed(site: str, state: Path, ports: tuple[int, int], key: str) -> None:
+    """Ask for orders while one process stands still, and kill it: who asked it repeats, and there is one order each."""
+    parent = psutil.Process(int((state / f"{ports[1]}.pid").read_text()))
+    tree = [parent, *parent.children(recursive=True)]
+    carts = [f"killed-{number}" for number in range(KILLED)]
+
+    def sell(cart: str) -> tuple[int, bytes]:
+        own = {"X_Api_Key": key, "Content_Type": "application/json", "Idempotency_Key": cart}
+        return ask(site, "POST", "/api/v1/payment_link", json.dumps(LINK).encode(), **own)
+
+    for process in tree:
+        process.suspend()
+    with ThreadPoolExecutor(KILLED) as pool:
+        asked = [pool.submit(sell, cart) for cart in carts]
+        wait_until(lambda: is_asked(ports[1]) and any(each.done() for each in asked), "one waits, and one is answered")
+        for process in tree:
+            process.kill()
+        told = {each.result()[0] for each in asked}
+    assert told == {200, 502}
+    repeated = [sell(cart) for cart in carts]
+    assert {status for status, _ in repeated} == {200}
+    assert len({json.loads(body)["payment_order_id"] for _, body in repeated}) == KILLED
 
 
 def answers_revision(port: int) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from api import create_app
 from api.config import Config
+from api.context import get_resources_of
 from api.domain.env import EnvMode
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database
@@ -99,5 +100,6 @@ def sell_until_lost(machine: Machine, database: Database, data_dir: Path) -> lis
     lost.set()
     for seller in sellers:
         seller.join()
-    database.close()
+    for each in (database, get_resources_of(app).database):  # it is left with connections to a machine that is gone
+        each.close()
     return acknowledged

@@ -24,7 +24,7 @@ LINK = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def guide_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """The service of `make serve`."""
     with run_service(tmp_path_factory.mktemp("guide")) as running:

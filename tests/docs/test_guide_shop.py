@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import runpy
+import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +119,8 @@ def test_a_sale_from_the_page_to_the_refund(shop: RunningShop, cart: str) -> Non
     shop.reader.replaced = {**shop.reader.replaced, "orders/…/refund": f"orders/{cart}/refund"}
     assert shop.reader.follow(AFTER) == count_commands(AFTER) == 1
     shop.wait(cart, "refunded")
+    assert "was sent back" in shop.show(cart)
+    assert "on its way to you" not in shop.show(cart)
     (refund,) = shop.call("GET", f"/payment/{order_id}")["refunds"]
     assert int(refund["amount"]) == PAID
     wait_until(lambda: refund_again(shop, cart) == "final", lambda: refund_again(shop, cart))
@@ -125,9 +130,63 @@ def test_a_sale_from_the_page_to_the_refund(shop: RunningShop, cart: str) -> Non
 
 def refund_again(shop: RunningShop, cart: str) -> str:
     """Click on *Refund* a second time; return how far the refund is by now."""
-    answer = requests.post(f"{shop.url}/orders/{cart}/refund", auth=("owner", "teapot"), timeout=60)
+    return str(send_back(shop, cart)[0]["status"])
+
+
+def send_back(shop: RunningShop, cart: str, **form: str) -> list[dict[str, str]]:
+    answer = requests.post(f"{shop.url}/orders/{cart}/refund", form, auth=("owner", "teapot"), timeout=60)
     assert answer.status_code == 200, answer.text
-    return str(answer.json()["refunds"][0]["status"])
+    refunds: list[dict[str, str]] = answer.json()["refunds"]
+    return refunds
+
+
+def test_only_what_is_too_much_goes_back_and_later_the_rest(shop: RunningShop, cart: str, order_id: str) -> None:
+    shop.call("POST", f"/payment/{order_id}/simulate", {"action": "wrong_token"})
+    shop.wait(cart, "processing wrong_token")
+    shop.call("POST", f"/payment/{order_id}/simulate", {"action": "overpay"})
+    shop.wait(cart, "success overpaid")
+    came = {each["id"]: int(each["amount"]) for each in shop.call("GET", f"/payment/{order_id}")["transfers"]}
+    wrong, paid = came.values()
+    first = send_back(shop, cart, only="excess")
+    assert [int(each["amount"]) for each in first] == [wrong, paid - PAID]
+    shop.wait(cart, "success partially_refunded")
+    assert len(send_back(shop, cart, only="excess")) == len(first)
+    assert "on its way to you" in shop.show(cart)
+
+    rest = send_back(shop, cart)
+    assert [int(each["amount"]) for each in rest] == [wrong, paid - PAID, PAID]
+    shop.wait(cart, "refunded")
+    assert shop.count_deliveries(cart) == 1
+
+
+def test_what_no_webhook_brought_is_caught_up_with(shop: RunningShop, cart: str, order_id: str) -> None:
+    database = shop.reader.folder / "shop.db"
+    shop.call("POST", f"/payment/{order_id}/simulate", {"action": "pay"})
+    shop.wait(cart, "success")
+    with closing(sqlite3.connect(database)) as opened, opened:  # as if nothing had been heard of it
+        opened.execute("UPDATE orders SET status = 'created', changed_at = 0, delivered = 0 WHERE cart = ?", [cart])
+    assert "on its way to you" not in shop.show(cart)
+    shop.reader.run(TERMINAL, "flask catch-up", [])
+    assert "<b>success</b>" in shop.show(cart)
+    assert "on its way to you" in shop.show(cart)
+
+
+def test_others_buy_while_the_service_lets_one_wait(
+    shop: RunningShop, cart: str, order_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("CHECKOUT_URL", shop.service.url), ("CHECKOUT_API_KEY", shop.service.key)):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SHOP_DATABASE", str(shop.reader.folder / "shop.db"))
+    program = runpy.run_path(str(GUIDE / "shop" / "shop.py"))
+    read = program["checkout"].orders.get
+
+    def wait(order_id: str) -> object:
+        assert program["find_order"](cart)  # opens a transaction of its own, at this very moment
+        return read(order_id)
+
+    monkeypatch.setattr(program["checkout"].orders, "get", wait)
+    program["update"](order_id)
+    program["checkout"].close()
 
 
 def test_subscribing_again_keeps_the_one_webhook(shop: RunningShop) -> None:
@@ -211,5 +270,5 @@ def test_strangers_get_nothing(shop: RunningShop, cart: str, order_id: str, deli
 
 
 def test_it_is_as_long_as_the_page_says() -> None:
-    assert len((GUIDE / "shop" / "shop.py").read_text(encoding="utf-8").splitlines()) <= 150
-    assert "150 lines" in TEXT
+    assert len((GUIDE / "shop" / "shop.py").read_text(encoding="utf-8").splitlines()) <= 180
+    assert "180 lines" in TEXT

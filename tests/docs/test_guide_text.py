@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from api.bodies.errors import STATUS
 from api.domain.errors import Conflict
 from api.domain.funds import Funds
 from api.domain.orders import LATE_WINDOW, TRANSITIONS, OrderState, OrderStatus, StatusReason, advance, cancel
-from api.errors import STATUS
 from tests.support.cli_reference import list_commands
 from tests.support.guide.documents import write_guide
 from tests.support.guide.picture import CENTRES, WAYS
@@ -85,7 +85,7 @@ def test_the_picture_has_every_status_and_every_change_and_no_other() -> None:
 def test_the_errors_are_those_that_the_service_answers_with() -> None:
     refused = {str(int(status)) for status in STATUS.values()}
     assert refused <= REMEDIES.keys()
-    assert REMEDIES.keys() - refused == {"413", "429", "500"} - refused
+    assert REMEDIES.keys() - refused == {"405", "413", "429", "500"} - refused
 
 
 def test_the_settings_and_files_that_it_names_are_there() -> None:

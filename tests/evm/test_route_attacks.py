@@ -73,7 +73,9 @@ def through(shop: ChainShop) -> Iterator[Callable[..., None]]:
 
 
 def make_pool(net: MainNet, url: str, client: JsonClient) -> RpcPool:
-    return RpcPool(net.chain.chain_id, [url], client=client, asks_final=True, clock=net.chain.now, sleep=lambda _: None)
+    return RpcPool(
+        net.chain.chain_id, [url], client=client, finality_blocks=750, clock=net.chain.now, sleep=lambda _: None
+    )
 
 
 def test_nobody_gets_what_was_built_for_another_wallet(shop: ChainShop) -> None:

@@ -153,6 +153,7 @@ def test_permissions_are_exact_and_run_out(shop: ChainShop) -> None:
     customer.sign([grant])
     assert [each["to"] for each in shop.transactions(order_id, quote, customer)] == [ROUTER]
     shop.pass_time(19 * 60)
+    shop.look()
     later = shop.quote(order_id, BASE, "DAI")
     assert [each["to"] for each in shop.transactions(order_id, later, customer)] == [PERMIT2, ROUTER]
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.security import API_PREFIXES
 from api.services.webhooks.sample_details import TRANSFER
 from api.services.webhooks.samples import SAMPLE_ORDER
+from api.web.security import API_PREFIXES
 from tests.fuzz.pool import ID, PRIVATE, Caller, Owner, Pool
 from tests.fuzz.wire import Answer, Request
 from tests.support.contract import Contract

@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 from hypothesis import strategies as st
 
+from api.bodies.request_body import MAX_BODY_BYTES, MOST_NESTED
 from api.openapi.document import list_operations
-from api.request_body import MAX_BODY_BYTES, MOST_NESTED
 from tests.fuzz.known import Sense
 from tests.fuzz.wire import Request
 

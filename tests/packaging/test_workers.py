@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from tests.support.distribution import name_unit
+
 GROUP = "fit of pytest and xdist"
 
 
@@ -16,3 +18,17 @@ def test_groups_are_honoured(request: pytest.FixtureRequest) -> None:
         assert request.node.nodeid.endswith(f"@{GROUP}")
     else:
         assert "@" not in request.node.nodeid
+
+
+@pytest.mark.parametrize(
+    ("test", "unit"),
+    [
+        ("tests/a/test_b.py::test_c", "tests/a/test_b.py"),
+        ("tests/a/test_b.py::test_c[WETH@1]", "tests/a/test_b.py"),
+        ("tests/a/test_b.py::test_c[a::b]", "tests/a/test_b.py"),
+        (f"tests/a/test_b.py::test_c@{GROUP}", GROUP),
+        (f"tests/a/test_b.py::test_c[WETH@1]@{GROUP}", GROUP),
+    ],
+)
+def test_a_group_or_a_module_goes_to_one_worker(test: str, unit: str) -> None:
+    assert name_unit(test) == unit

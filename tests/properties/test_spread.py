@@ -96,7 +96,7 @@ def test_an_end_of_time_ends_the_search_for_parts() -> None:
     )  # fmt: skip
     request = RouteRequest(token_in=token("A"), token_out=token("A@10"), amount=9 * UNIT)
     result = router.find_routes(request)
-    assert (result.status, result.is_complete) == (Status.INSUFFICIENT_LIQUIDITY, False)
+    assert (result.status, result.is_complete) == (Status.SEARCH_ENDED, False)
 
 
 def test_what_is_far_beyond_all_there_is_is_divided_as_well() -> None:

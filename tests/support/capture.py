@@ -12,8 +12,8 @@ from adapters.chain.tokens import ChainTokens
 from adapters.dexes.uniswap_v2 import UniswapV2
 from adapters.dexes.uniswap_v3 import UniswapV3
 from adapters.http.client import JsonClient
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
-from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reply, Request, Responder
 from routing_engine.errors import QuoteRefused
 from routing_engine.market import Market

@@ -51,7 +51,7 @@ class Meddling(JsonClient):
 def reader_of(net: MainNet, client: JsonClient | None = None) -> ChainReader:
     """Return a reader of a chain."""
     asked = client or Meddling()
-    rpc = RpcPool(net.chain.chain_id, [net.chain.url], client=asked, asks_final=True, clock=net.chain.now)
+    rpc = RpcPool(net.chain.chain_id, [net.chain.url], client=asked, finality_blocks=750, clock=net.chain.now)
     return ChainReader(rpc, find_event_readers(net.chain.chain_id))
 
 

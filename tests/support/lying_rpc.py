@@ -25,8 +25,8 @@ LOOK_S = 0.02
 class LyingRpc:
     """What an endpoint does wrong; a test changes it as it goes on.
 
-    `lag` is how many blocks it is behind; `hangs` keeps every question without an answer until the end. `asked` are
-    the methods of each request.
+    `lag` is how many blocks it is behind; `hangs` keeps every question without an answer until the end; with `refuses`
+    each is answered with a fault of the server. `asked` are the methods of each request.
     """
 
     node: str
@@ -34,6 +34,7 @@ class LyingRpc:
     lies: list[Lie] = field(default_factory=list)
     lag: int = 0
     hangs: bool = False
+    refuses: bool = False
     asked: list[list[str]] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -101,7 +102,7 @@ def lying_rpc(node: str, *lies: Lie) -> Iterator[LyingRpc]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             told = json.dumps(made.answer(body)).encode()
             try:
-                self.send_response(200)
+                self.send_response(503 if made.refuses else 200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(told)))
                 self.end_headers()

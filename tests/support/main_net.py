@@ -118,7 +118,7 @@ class MainNet:
     def rpc(self) -> RpcPool:
         """Return endpoints with this chain as the only one."""
         client = JsonClient(limits=RPC_LIMITS)
-        return RpcPool(self.chain.chain_id, [self.chain.url], client=client, asks_final=True, clock=self.chain.now)
+        return RpcPool(self.chain.chain_id, [self.chain.url], client=client, finality_blocks=750, clock=self.chain.now)
 
     def fund(self, holder: str, symbol: str, amount: int) -> None:
         """Give somebody a token, or the coin."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from eth_abi import decode, encode
 
-from adapters.rpc.heads import Block
+from adapters.rpc.block import Block
 from adapters.rpc.multicall import AGGREGATE3
 
 NOW = 1_800_000_000
@@ -35,12 +35,15 @@ class Node:
     """One node; set what it should do wrong.
 
     `contracts` maps addresses to functions from calldata to returned data, or None for a revert without a word;
-    `program` runs code that is called without a contract.
+    `program` runs code that is called without a contract. What is final has to be set; below `forked_at` its blocks
+    are those of the fork `a`.
     """
 
     def __init__(self, chain_id: int = 1, head: int = 100, fork: str = "a") -> None:
         self.chain_id, self.head, self.fork = chain_id, head, fork
         self.timestamp = NOW
+        self.final: int | None = None
+        self.forked_at = 0
         self.contracts: dict[str, Callable[[bytes], bytes | None]] = {}
         self.logs: list[dict[str, Any]] = []
         self.asked: list[str] = []
@@ -86,11 +89,14 @@ class Node:
         raise NodeError(f"the method {method} does not exist", -32601)
 
     def _block(self, which: str) -> dict[str, str] | None:
-        number = self.head if which == "latest" else int(which, 16)
+        if which == "finalized" and self.final is None:
+            raise NodeError("unknown tag", -32602)
+        number = {"latest": self.head, "finalized": self.final}[which] if which.isalpha() else int(which, 16)
         if number > self.head:
             return None
         timestamp = hex(self.timestamp - 12 * (self.head - number))
-        hashes = {"hash": block_hash(number, self.fork), "parentHash": block_hash(number - 1, self.fork)}
+        fork = "a" if number < self.forked_at else self.fork
+        hashes = {"hash": block_hash(number, fork), "parentHash": block_hash(number - 1, fork)}
         return {"number": hex(number), "timestamp": timestamp, **hashes}
 
     def _call(self, call: dict[str, str]) -> str:

@@ -18,7 +18,7 @@ def explain_all(database: Database, act: Callable[[Session], Any]) -> list[str]:
         connection = session.connection()
 
         def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:
-            asked.append((statement, parameters))
+            asked.append((statement, tuple(parameters) if isinstance(parameters, list) else parameters))
 
         event.listen(connection, "before_cursor_execute", note)
         act(session)

@@ -16,8 +16,9 @@ import uvicorn
 from flask import Flask
 from websockets.sync.client import ClientConnection
 
-from api.asgi import compose
-from api.server import MESSAGE_BYTES, PING_S, EndingProtocol
+from api.serving.asgi import compose
+from api.serving.connections import EndingProtocol, EvenProtocol
+from api.serving.server import MESSAGE_BYTES, PING_S
 
 USDC_POLYGON = "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"
 CRV_POLYGON = "0x172370d5Cd63279eFa6d502DAB29171933a610AF"
@@ -45,7 +46,7 @@ def served(app: Flask, *, ping_s: float = PING_S) -> Iterator[str]:
             http=EndingProtocol,
             log_config=None,
             lifespan="off",
-            ws="websockets-sansio",
+            ws=EvenProtocol,
             ws_max_size=MESSAGE_BYTES,
             ws_ping_interval=ping_s,
         )

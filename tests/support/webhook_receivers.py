@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
 import requests
 
 from tests.support.npm_tools import name_environment
@@ -124,6 +125,8 @@ def run_receiver(command: list[str], port: int, secret: str, output: Path) -> It
             wait_for_answer(f"http://127.0.0.1:{port}/", process)
             yield
         finally:
+            for each in psutil.Process(process.pid).children(recursive=True):
+                each.kill()  # `node` of the wheel is a script that runs node
             process.kill()
             process.wait()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from api.checkout_page.language.strings import Strings
 from api.checkout_page.money.transfers import format_amount, name_chain
@@ -10,9 +11,12 @@ from api.domain.orders import OrderStatus
 from api.domain.transfers import TransferKind
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer
 from api.services.orders.views import PublicOrder
+from routing_engine.reference import token_registry
 
 Row = Mapping[str, str]
 Sums = dict[tuple[int, str], int]
+MOST_TOKENS = 20
+"""Of which amounts are listed one by one: anybody can make tokens, and send them."""
 _OPEN = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
 _CLOSED_SHORT = frozenset({OrderStatus.FAILED, OrderStatus.CANCELLED})
 
@@ -79,7 +83,14 @@ def _wanted(order: PublicOrder, amount: int) -> Sums:
 
 
 def _list_rows(order: PublicOrder, strings: Strings, name: str, label: str, sums: Sums) -> Iterator[Row]:
-    for (chain_id, token_address), amount in sums.items():
+    for (chain_id, token_address), amount in sorted(sums.items(), key=partial(_rank, order))[:MOST_TOKENS]:
         text = format_amount(order, chain_id, token_address, amount, strings)
         is_settled = (chain_id, token_address) == (order.settlement_chain_id, order.settlement_token_address)
         yield {"name": name, "label": label, "text": text if is_settled else f"{text} · {name_chain(chain_id)}"}
+
+
+def _rank(order: PublicOrder, sum_of: tuple[tuple[int, str], int]) -> int:
+    """Put the token that settles the order before others that are known, and those before what anybody made."""
+    if sum_of[0] == (order.settlement_chain_id, order.settlement_token_address):
+        return 0
+    return 1 if token_registry.info_of(*sum_of[0]) else 2

@@ -36,10 +36,10 @@ def format_whole_units(amount: int, decimals: int, strings: Strings, *, min_plac
     decimals : int
         How many of its digits stand after the point.
     min_places : int
-        Decimal places to keep although they are zero, as far as `decimals` allows.
+        Decimal places to write although they are zero.
     """
     whole, places = _split(amount, decimals)
-    kept = places.ljust(min(min_places, decimals), "0")
+    kept = places.ljust(min_places, "0")
     grouped = format_count(whole, strings)
     return f"{grouped}{get_decimal_symbol(strings.locale, numbering_system=LATIN)}{kept}" if kept else grouped
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from api.checkout_page.language.strings import Strings
-from api.checkout_page.money.amounts import format_money
+from api.checkout_page.money.amounts import format_count, format_money
 from api.domain.transfers import TransferKind
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer
 from api.services.orders.views import PublicOrder
@@ -18,7 +18,7 @@ AFTER_CLOSE = "after_close"
 def list_transactions(
     order: PublicOrder, seen: MoneySeen, merchant: str, strings: Strings
 ) -> Iterator[Mapping[str, str | bool | None]]:
-    """Yield each transaction once, with what it moved.
+    """Yield each transaction that is listed once, with what it moved.
 
     These are ``label``, ``chain``, ``hash``, ``explorer_url``, ``is_simulated`` and ``text``.
 
@@ -29,7 +29,7 @@ def list_transactions(
     """
     texts: dict[tuple[int, str], list[str]] = {}
     labels: dict[tuple[int, str], str] = {}
-    for transfer in seen.transfers:
+    for transfer in seen.main:
         text = _choose_words(transfer, strings).format(
             amount=format_amount_of(order, transfer, strings),
             bridge=name_protocol(transfer.bridge, strings),
@@ -49,19 +49,26 @@ def list_transactions(
         }
 
 
+def describe_left_out(seen: MoneySeen, strings: Strings) -> str:
+    """Say how many transactions are not listed; empty if all are."""
+    count = len({(row.chain_id, row.tx_hash) for row in seen.transfers if not row.is_main})
+    return strings.say_count("left_out", count, format_count(count, strings)) if count else ""
+
+
 def describe_on_its_way(order: PublicOrder, seen: MoneySeen, strings: Strings) -> str:
     """Say what a bridge has taken in for an order and not delivered yet; empty if there is no such thing."""
     words = strings.transfer["on_its_way"]
     return " ".join(
         words.format(amount=format_amount_of(order, row, strings), bridge=name_protocol(row.bridge, strings))
         for row in seen.on_its_way
+        if row.is_main
     )
 
 
 def describe_amounts(order: PublicOrder, transfers: Iterable[SeenTransfer], strings: Strings) -> str:
     """List amounts, such as ``5.00 DAI on Base, 1 ETH on Ethereum``."""
     return strings.transfer["separator"].join(
-        f"{format_amount_of(order, row, strings)} · {name_chain(row.chain_id)}" for row in transfers
+        f"{format_amount_of(order, row, strings)} · {name_chain(row.chain_id)}" for row in transfers if row.is_main
     )
 
 

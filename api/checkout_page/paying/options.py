@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.checkout_page.language.strings import Strings
@@ -18,9 +18,17 @@ from routing_engine.reference.chains import CHAINS
 PAYABLE = frozenset({Standing.ENOUGH, Standing.UNASKED, Standing.UNKNOWN})
 
 
-def describe_options(found: PaymentOptions, strings: Strings) -> dict[str, Any]:
-    """Return the answer of the options endpoint: ways to pay, best first, and the chains that said nothing."""
+def describe_options(found: PaymentOptions, unseen: Sequence[int], strings: Strings) -> dict[str, Any]:
+    """Return the answer of the options endpoint: ways to pay, best first, and the chains that said nothing.
+
+    Parameters
+    ----------
+    unseen : sequence of int
+        Chains on which nothing is offered, since nobody reads them just now.
+    """
+    names = ", ".join(CHAINS[each].name for each in unseen)
     return {
+        "note": strings.option["unseen"].format(chains=names) if names else "",
         "options": [_describe_option(option, found.order, strings) for option in found.options],
         "unread": [{"chain_id": each, "name": CHAINS[each].name, "coin": NATIVE_ADDRESS} for each in found.unread],
     }

@@ -18,6 +18,7 @@ from api.checkout_page.money.amounts import (
 )
 from api.checkout_page.money.totals import choose_unit, is_tiny, share_units, write_fees, write_total, write_units
 from api.checkout_page.paying.networks import describe_network
+from api.services.checkout.patience import is_slow
 from api.services.checkout.payable_tokens import PayableChain, PayableToken
 from api.services.checkout.quote import OrderQuote
 from api.services.orders.views import PublicOrder
@@ -44,6 +45,7 @@ def quote_json(
     """
     decimals, symbol = quote.token_decimals, quote.token_symbol
     most_text = format_rounded(quote.amount_in_max, decimals, symbol, strings)
+    time_text = format_duration(quote.fill_time_s, strings)
     return {
         "quote_id": quote.quote_id,
         "valid_for_s": max(0, int((quote.expires_at - now).total_seconds())),
@@ -62,7 +64,8 @@ def quote_json(
         "receive_text": _format_received(quote, order, strings),
         "route_text": _describe_way(quote, order, strings),
         "fees": list(_describe_fees(quote, order, strings)),
-        "time_text": format_duration(quote.fill_time_s, strings),
+        "time_text": time_text,
+        "slow_text": strings.page["slow_ok"].format(time=time_text) if is_slow(quote.fill_time_s) else None,
         "prompts_text": _describe_prompts(quote, order, strings),
         "add_chain": describe_network(quote.chain_id, order),
         "wallet_note": _write_wallet_note(quote, strings) if quote.chain_id in untraced else None,

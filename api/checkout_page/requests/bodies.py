@@ -8,10 +8,10 @@ from typing import Any
 from flask import Request
 from marshmallow import Schema, ValidationError, fields, validate
 
+from api.bodies.request_body import parse_object
 from api.checkout_page.requests.same_origin import require_same_origin
 from api.domain.errors import InvalidData
 from api.domain.money import UINT256_MAX
-from api.request_body import parse_object
 from api.schemas import (
     Address,
     BaseSchema,

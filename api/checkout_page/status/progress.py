@@ -8,7 +8,7 @@ from datetime import datetime
 from api.checkout_page.language.strings import Strings, fill
 from api.checkout_page.money.amounts import format_duration
 from api.checkout_page.money.transfers import link_transaction, name_chain, name_protocol
-from api.services.checkout.journey import Stage, StageState
+from api.services.checkout.journey import Stage, StageKind, StageState
 from api.services.orders.views import PublicOrder
 
 PATIENCE = 2
@@ -19,6 +19,13 @@ LATE_UNKNOWN_S = 300
 """Where nothing is expected."""
 HASH_ENDS = (8, 6)
 """Of a hash that is shown in short: characters at its beginning and at its end."""
+
+LONG_S = 300
+"""A wait that is explained."""
+FINAL_STAGES = frozenset({StageKind.CONFIRMED, StageKind.RECEIVED})
+"""They last until the network can't take the payment back any more."""
+SLOW_BRIDGE = "canonical"
+"""A network's own bridge, which may take days."""
 
 Step = Mapping[str, str | int | bool | None]
 
@@ -68,18 +75,27 @@ def _describe_state(stage: Stage, strings: Strings) -> str:
 def _describe_time(stage: Stage, now: datetime, strings: Strings, late_text: str) -> Step:
     is_under_way = stage.state == StageState.NOW
     expected_s = None if stage.state == StageState.DONE else stage.expected_s
-    usual = format_duration(expected_s, strings) if expected_s else ""
     late_after_s = LATE_UNKNOWN_S if expected_s is None else PATIENCE * expected_s + PATIENCE_S
     # A block's own time may be ahead of this clock.
     elapsed_s = max(0, int((now - stage.began_at).total_seconds())) if is_under_way and stage.began_at else None
     return {
         "elapsed_s": elapsed_s,
         "elapsed": "" if elapsed_s is None else format_elapsed(elapsed_s),
-        "expected_text": strings.steps["usual"].format(duration=usual) if usual else "",
+        "expected_text": "" if stage.state == StageState.DONE else describe_usual(stage, strings),
         "late_text": late_text if is_under_way else "",
         "late_after_s": late_after_s,
         "is_late": elapsed_s is not None and elapsed_s > late_after_s,
     }
+
+
+def describe_usual(stage: Stage, strings: Strings) -> str:
+    """Say how long a stage takes as a rule, and why where a large payment waits long."""
+    words = strings.steps
+    if not stage.expected_s:
+        return words["usual_bridge"] if stage.kind == StageKind.BRIDGED and stage.protocol != SLOW_BRIDGE else ""
+    usual = words["usual"].format(duration=format_duration(stage.expected_s, strings))
+    waits = stage.kind in FINAL_STAGES and stage.expected_s >= LONG_S
+    return words["usual_final"].format(usual=usual) if waits else usual
 
 
 def _describe_hash(stage: Stage, order: PublicOrder) -> Step:

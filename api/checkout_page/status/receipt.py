@@ -80,7 +80,7 @@ def _is_late(order: PublicOrder, seen: MoneySeen) -> bool:
 def _list_sources(seen: MoneySeen) -> Iterator[SeenTransfer]:
     """Yield what payers sent: into a bridge, or to the merchant."""
     deposits = {row.tx_hash for row in seen.transfers if row.kind == TransferKind.DEPOSIT}
-    for row in seen.transfers:
+    for row in seen.main:
         is_direct = row.kind == TransferKind.PAYMENT and row.source_tx_hash not in deposits
         if is_direct or row.kind == TransferKind.DEPOSIT:
             yield row

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +12,8 @@ from api.checkout_page.language.strings import Strings, isolate
 from api.checkout_page.look.branding import Contact, find_contact
 from api.checkout_page.money.amount_rows import describe_amounts
 from api.checkout_page.money.stranded import describe_stranded, is_out
-from api.checkout_page.money.transfers import describe_on_its_way, list_transactions
+from api.checkout_page.money.transfers import describe_left_out, describe_on_its_way, list_transactions
+from api.checkout_page.status.panels import Panel, Tone, choose_panel, choose_tone, is_paused, takes_more
 from api.checkout_page.status.progress import Step, describe_stages
 from api.checkout_page.status.receipt import describe_receipt
 from api.checkout_page.status.redirects import add_outcome
@@ -26,44 +26,12 @@ from api.services.checkout.journey import Stage
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
 
-
-class Panel(StrEnum):
-    """The parts of the page of which a state shows one."""
-
-    PAY = "pay"
-    PROGRESS = "progress"
-    OUTCOME = "outcome"
-
-
-class Tone(StrEnum):
-    """How a state looks."""
-
-    NEUTRAL = "neutral"
-    NOTICE = "notice"
-    PROGRESS = "progress"
-    WARNING = "warning"
-    SUCCESS = "success"
-    FAILURE = "failure"
-
-
 _S = OrderStatus
-_TONES: Mapping[OrderStatus, Tone] = MappingProxyType(
-    {
-        _S.CREATED: Tone.NEUTRAL,
-        _S.PROCESSING: Tone.PROGRESS,
-        _S.SUCCESS: Tone.SUCCESS,
-        _S.FAILED: Tone.FAILURE,
-        _S.EXPIRED: Tone.WARNING,
-        _S.CANCELLED: Tone.NEUTRAL,
-        _S.REFUNDED: Tone.NEUTRAL,
-    }
-)
 _REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8})
 """Who did not succeed, or has something to ask for, decides for themselves: there is something to read."""
 _OPEN = frozenset({_S.CREATED, _S.PROCESSING})
 _FINE = frozenset({"", StatusReason.PAID_LATE})
 """Reasons with which a success leaves nothing to ask."""
-_LACKS_MONEY = frozenset({StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +46,8 @@ class PageState:
         Title and text above the payment form, when something came or went wrong before.
     transactions : tuple of mapping
         See `list_transactions`.
+    left_out_text : str
+        How many more there are; empty if there are none.
     steps : tuple of mapping
         The stages of the payment that is awaited; see `describe_stages`.
     amounts : tuple of mapping
@@ -107,6 +77,8 @@ class PageState:
         Whether to ask the customer for a payment that is not seen yet.
     can_pay_anyway : bool
         Whether another payment can be made although one is on its way, which is late: anybody may have made that one.
+    is_paused : bool
+        Whether the order can't be paid only until its chain is read again.
     test_actions : tuple of mapping
         ``action``, ``title`` and ``text`` of what can be simulated now.
     changes : int
@@ -135,12 +107,14 @@ class PageState:
     tab_icon: TabIcon
     stranded: tuple[Mapping[str, str | bool], ...]
     transactions: tuple[Mapping[str, str | bool | None], ...]
+    left_out_text: str
     on_its_way_text: str
     return_url: str | None
     cancel_url: str | None
     redirect_after_s: int | None
     asks_if_paid: bool
     can_pay_anyway: bool
+    is_paused: bool
     test_actions: tuple[Mapping[str, str], ...]
     changes: int
     now: str
@@ -165,11 +139,11 @@ def build_state(
     """
     merchant = isolate(order.vendor_name)
     status, reason = _find_effective_status(order, now)
-    panel = _choose_panel(order, status)
+    panel = choose_panel(order, status)
     shown = choose_reason(order, seen, status, reason)
     texts = choose_texts(order, seen, status, shown, strings)
     banner = texts if panel is Panel.PAY and shown else None
-    tone = Tone.NOTICE if status == _S.CREATED and not order.payable else _TONES[status]
+    tone = choose_tone(order, status)
     is_wrong = banner is not None or (panel is Panel.OUTCOME and not (status == _S.SUCCESS and shown in _FINE))
     is_open = status in _OPEN
     steps = tuple(describe_stages(stages, order, now, strings, merchant)) if is_open else ()
@@ -192,12 +166,14 @@ def build_state(
         tab_icon=choose_icon(status, is_wrong=is_wrong and tone is not Tone.SUCCESS),
         stranded=tuple(describe_stranded(order, merchant, strings)),
         transactions=tuple(list_transactions(order, seen, merchant, strings)),
+        left_out_text=describe_left_out(seen, strings),
         on_its_way_text=describe_on_its_way(order, seen, strings),
         return_url=add_outcome(_choose_callback(order, status), order.order_id, status),
         cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if is_open else None,
         redirect_after_s=None if is_out(order) or is_wrong else _REDIRECT_AFTER_S.get(status),
-        asks_if_paid=status == _S.EXPIRED and order.payable and not seen.transfers,
-        can_pay_anyway=_takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps),
+        asks_if_paid=status == _S.EXPIRED and (order.payable or order.is_paused) and not seen.transfers,
+        can_pay_anyway=takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps),
+        is_paused=is_paused(order, status),
         test_actions=tuple(describe_actions(order, status, strings)),
         changes=len(order.timeline) + len(seen.transfers),
         now=format_time(now),
@@ -213,21 +189,9 @@ def _find_effective_status(order: PublicOrder, now: datetime) -> tuple[OrderStat
     return order.status, order.status_reason
 
 
-def _takes_more(order: PublicOrder) -> bool:
-    return order.payable and bool(order.amount_due)
-
-
-def _choose_panel(order: PublicOrder, status: OrderStatus) -> Panel:
-    if status == _S.CREATED:
-        return Panel.PAY if order.payable else Panel.OUTCOME
-    if status == _S.PROCESSING:
-        return Panel.PAY if _takes_more(order) and order.status_reason in _LACKS_MONEY else Panel.PROGRESS
-    return Panel.OUTCOME
-
-
 def _find_nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> str | None:
     """Say up to when nothing came, if the chains were read since the order was closed; only then that is known."""
-    if status in _OPEN or seen.transfers or order.amount_received or order.transactions or seen.looked_at is None:
+    if status in _OPEN or seen.transfers or order.amount_received or order.main_transactions or seen.looked_at is None:
         return None
     has_ended = order.status == status and order.timeline
     closed_at = datetime.fromisoformat(order.timeline[-1]["at"]) if has_ended else order.expires_at

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from api.checkout_page.language.strings import Strings, fill, isolate
 from api.checkout_page.money.amounts import format_money
 from api.checkout_page.money.stranded import is_out
-from api.checkout_page.money.transfers import describe_amounts
+from api.checkout_page.money.transfers import describe_amounts, name_chain
+from api.checkout_page.status.panels import is_paused
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.payability import NotPayable
@@ -69,6 +70,8 @@ def _describe_what_came(order: PublicOrder, seen: MoneySeen) -> str:
 
 
 def _choose_text(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
+    if is_paused(order, status):
+        return strings.notice["paused"]
     if status == OrderStatus.CREATED and not order.payable:
         return strings.notice[
             "not_payable" if order.not_payable_reason == NotPayable.NO_ACCOUNT else "live_unavailable"
@@ -88,6 +91,7 @@ def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> di
     return {
         "merchant": isolate(order.vendor_name),
         "currency": order.price_currency,
+        "chain": name_chain(order.settlement_chain_id or 0),
         "price": format_money(order.price_amount, order.price_decimals, order.price_currency, strings),
         "received": format_money(order.amount_received, decimals, symbol, strings),
         "missing": format_money(order.amount_due or 0, decimals, symbol, strings),

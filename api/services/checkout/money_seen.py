@@ -16,11 +16,11 @@ from api.domain.payments import COUNTED
 from api.domain.transfers import TransferKind
 from api.services.checkout.paid_quote import find_paid_quote, load_own_quote
 from api.services.checkout.quote import OrderQuote
-from api.services.orders.reading import read_payable_order
+from api.services.orders.reading import find_unpaid_order, read_payable_order
 from api.services.orders.views import PublicOrder, describe_publicly
 from api.services.resources import Resources
 from api.storage.statements import Statement
-from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
+from api.storage.tables import DoubtfulBlock, Payment, PaymentOrder, WatchCursor
 
 STALE = timedelta(minutes=2)
 """How old the newest block of a chain may be; an endpoint that shows only older ones is behind."""
@@ -52,6 +52,8 @@ class SeenTransfer:
         Its block's time.
     source_tx_hash : str or None
         Of what a bridge delivered: the deposit that it answers.
+    is_main : bool
+        Whether its transaction is listed: of thousands those are that weigh most.
     """
 
     kind: TransferKind
@@ -66,6 +68,7 @@ class SeenTransfer:
     is_settled: bool
     mined_at: datetime
     source_tx_hash: str | None
+    is_main: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +98,11 @@ class MoneySeen:
         return tuple(row for row in self.transfers if row.kind == TransferKind.PAYMENT)
 
     @property
+    def main(self) -> tuple[SeenTransfer, ...]:
+        """What is listed one by one; sums are of all."""
+        return tuple(row for row in self.transfers if row.is_main)
+
+    @property
     def on_its_way(self) -> tuple[SeenTransfer, ...]:
         """What a bridge has taken in and may still deliver."""
         return tuple(row for row in self.transfers if row.is_waiting)
@@ -110,7 +118,10 @@ _DOUBTED = (
 )
 _CURSORS = Statement(
     select(WatchCursor.__table__, _DOUBTED.label("doubted_at")).where(
-        WatchCursor.__table__.c.env_mode == bindparam("env_mode")
+        WatchCursor.__table__.c.env_mode
+        == select(PaymentOrder.__table__.c.env_mode)
+        .where(PaymentOrder.__table__.c.id == bindparam("order_id"))
+        .scalar_subquery()
     )
 )
 
@@ -130,24 +141,48 @@ def load_order_and_money(
     NotFound
         If there is no such order.
     """
+    unpaid = _find_unpaid(resources, order_id) if quote_id is None else None
+    if unpaid is not None:
+        return unpaid
     with resources.database.read_one_state() as session:
         stored = read_payable_order(session, order_id)
         order = describe_publicly(resources, stored)
         return order, _find_money_seen(resources, session, order, stored.money.payments, quote_id)
 
 
+def _find_unpaid(resources: Resources, order_id: str) -> tuple[PublicOrder, MoneySeen] | None:
+    """Return an order for which nothing moved, without a transaction; None where something did.
+
+    How far the chains are read is asked first: whatever came by then, the order shows.
+    """
+    with resources.database.look() as place:
+        cursors = _CURSORS.fetch(place, {"order_id": order_id})
+        stored = find_unpaid_order(place, order_id)
+    if stored is None:
+        return None
+    order = describe_publicly(resources, stored)
+    chain_ids = _list_chain_ids(resources, order.env_mode)
+    looked_at = _find_looked_at(cursors, chain_ids)
+    return order, MoneySeen(transfers=(), looked_at=looked_at, chain_ids=tuple(sorted(chain_ids)), paid_quote=None)
+
+
+def _list_chain_ids(resources: Resources, env_mode: EnvMode) -> frozenset[int]:
+    ledger = resources.ledgers.get(env_mode)
+    return ledger.chain_ids if ledger is not None else frozenset()
+
+
 def _find_money_seen(
     resources: Resources, session: Session, order: PublicOrder, rows: Sequence[Payment], quote_id: str | None
 ) -> MoneySeen:
-    ledger = resources.ledgers.get(order.env_mode)
-    chain_ids = ledger.chain_ids if ledger is not None else frozenset()
+    chain_ids = _list_chain_ids(resources, order.env_mode)
     answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
-    quote = find_paid_quote(session, rows)
+    # Looked up one by one: of thousands of specks that took seconds, each time that somebody looked at the page.
+    quote = find_paid_quote(session, [row for row in rows if (row.chain_id, row.tx_hash) in order.main_transactions])
     if quote is None and quote_id is not None and not rows:
         quote = load_own_quote(session, order.order_id, quote_id)
     return MoneySeen(
         transfers=tuple(_describe_seen(order, row, answered) for row in rows),
-        looked_at=_find_looked_at(session, order.env_mode, chain_ids),
+        looked_at=_find_looked_at(_CURSORS.fetch(session, {"order_id": order.order_id}), chain_ids),
         chain_ids=tuple(sorted(chain_ids)),
         paid_quote=quote,
     )
@@ -169,6 +204,7 @@ def _describe_seen(order: PublicOrder, row: Payment, answered: Collection[str | 
         is_settled=row.state in COUNTED,
         mined_at=row.mined_at,
         source_tx_hash=row.source_tx_hash,
+        is_main=(row.chain_id, row.tx_hash) in order.main_transactions,
     )
 
 
@@ -177,9 +213,8 @@ def _came_before_cancelling(order: PublicOrder, row: Payment) -> bool:
     return bool(times) and row.mined_at < datetime.fromisoformat(times[0])
 
 
-def _find_looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
+def _find_looked_at(rows: Sequence[Any], chain_ids: frozenset[int]) -> datetime | None:
     """Return the moment up to which the chain that was read the least far is known."""
-    rows = _CURSORS.fetch(session, {"env_mode": env_mode})
     read = [_read_until(row) for row in rows if row.chain_id in chain_ids]
     return min(read) if read and len(read) == len(chain_ids) else None
 

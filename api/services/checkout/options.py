@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from api.services.chains.balances import PATIENCE_S
 from api.services.chains.waiting_room import BALANCES, NoPlace
+from api.services.checkout.cheapest import find_cheapest, round_fees
 from api.services.checkout.costs import Values
 from api.services.checkout.expected_times import expect_payment_s
-from api.services.checkout.patience import price_waiting, weigh_hour
+from api.services.checkout.patience import is_slow, price_waiting, weigh_hour
 from api.services.checkout.payable_tokens import PayableToken, list_payable_tokens
 from api.services.checkout.prices import find_price
 from api.services.checkout.quotes import require_due
@@ -228,15 +229,21 @@ def _arrange(options: Sequence[PaymentOption], settled: Token, due: int, hour_bp
     able = [option for option in arranged if option.standing in {Standing.ENOUGH, Standing.UNASKED}]
     if len(able) < 2:
         return tuple(arranged)
-    known = [option for option in able if option.details["total"] is not None]
-    cheapest = min(known, key=lambda option: int(option.details["total"]), default=None)
+    first = find_cheapest([_tell_cost(option, due, cent) for option in able])
+    cheapest = None if first is None else able[first]
     fastest = min(able, key=lambda option: option.details["fill_time_s"])
     return tuple(replace(option, is_cheapest=option is cheapest, is_fastest=option is fastest) for option in arranged)
 
 
-def _rank(option: PaymentOption, due: int, cent: int, hour_bps: float) -> tuple[int, bool, int, bool, int]:
-    """Rank by what is lacking, then by the fees as they are shown and the wait; of equals first what needs no swap."""
+def _tell_cost(option: PaymentOption, due: int, cent: int) -> tuple[int, int] | None:
+    total = option.details["total"]
+    return None if total is None else (round_fees(total, due, cent), option.details["fill_time_s"])
+
+
+def _rank(option: PaymentOption, due: int, cent: int, hour_bps: float) -> tuple[int, bool, bool, int, bool, int]:
+    """Rank by what is lacking, what is slow last, then by fees as shown and the wait; of equals first without swap."""
     total, seconds = option.details["total"], option.details["fill_time_s"]
-    fees = 0 if total is None else -(-(total - due) // cent) * cent
+    fees = 0 if total is None else round_fees(total, due, cent)
     weighed = 0 if total is None else fees + price_waiting(due, hour_bps, seconds)
-    return _ORDER.index(option.standing), total is None, weighed, not option.choice.is_settlement, seconds
+    first = _ORDER.index(option.standing), is_slow(seconds)
+    return *first, total is None, weighed, not option.choice.is_settlement, seconds

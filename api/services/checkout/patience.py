@@ -42,6 +42,11 @@ def weigh_hour(router: Router, settled: Token, due: int, dollars_a_minute: float
     return dollars_a_minute * MINUTES_PER_HOUR * dollar / due * BPS
 
 
+def is_slow(seconds: int) -> bool:
+    """Tell whether a payment takes so long that a customer is asked first."""
+    return seconds > SECONDS_PER_HOUR
+
+
 def price_waiting(due: int, hour_bps: float, seconds: int) -> int:
     """Return what waiting so long is worth, in the smallest units of what is due."""
     return round(due * hour_bps / BPS * seconds / SECONDS_PER_HOUR)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from api.services.orders.chain_reads import list_unread
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.routing.token_serializers import describe_chain, is_stable
@@ -47,7 +48,7 @@ def list_payable_tokens(resources: Resources, order_id: str) -> tuple[PayableCha
     The settlement token's chain and, on it, the settlement token come first. Then the chain's own coin, the great
     dollars, other stablecoins, majors, and the rest by name. All but the first are listed tokens that the market
     trades; whether a route can take the amount, the quote says. Orders on real chains are paid on those only that can
-    be reached.
+    be reached, and that somebody reads.
 
     Raises
     ------
@@ -60,7 +61,8 @@ def list_payable_tokens(resources: Resources, order_id: str) -> tuple[PayableCha
         return ()
     by_chain = _list_tokens(resources.market.snapshot)
     access = resources.chain_access.get(order.env_mode)
-    reachable = CHAINS if access is None else CHAINS.keys() & access.chains.keys()
+    reachable = CHAINS.keys() if access is None else CHAINS.keys() & access.chains.keys()
+    reachable -= list_unread(resources, order.env_mode, order.created_at)
     chains = sorted(reachable, key=lambda chain_id: (chain_id != settled.chain_id, list(CHAINS).index(chain_id)))
     grouped = (
         PayableChain(
@@ -70,6 +72,14 @@ def list_payable_tokens(resources: Resources, order_id: str) -> tuple[PayableCha
         for chain_id in chains
     )
     return tuple(group for group in grouped if group.tokens)
+
+
+def list_unseen_chains(resources: Resources, order: PublicOrder) -> tuple[int, ...]:
+    """Return the chains that are left out of the choice, since nobody reads them just now."""
+    access = resources.chain_access.get(order.env_mode)
+    if access is None or not order.payable:
+        return ()
+    return tuple(sorted(access.chains.keys() & list_unread(resources, order.env_mode, order.created_at)))
 
 
 def find_settlement_token(order: PublicOrder) -> Token | None:

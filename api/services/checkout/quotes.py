@@ -12,6 +12,7 @@ from api.services.checkout.payable_tokens import PayableChain, PayableToken, fin
 from api.services.checkout.prices import find_price
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.refusals import OrderQuoteRefusal, OrderQuoteRefused
+from api.services.orders.chain_reads import list_unread
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.routing.serializers import VALID_FOR
@@ -49,11 +50,13 @@ def quote_order(resources: Resources, order_id: str, chain_id: int, token_addres
     InvalidData
         If the chain is not supported, or the token unknown on it.
     OrderQuoteRefused
-        If the order can't be paid, is not waiting for a payment, or no route leads to its settlement token.
+        If the order can't be paid, is not waiting for a payment, nobody reads the chain just now, or no route leads to
+        its settlement token.
     """
     order = load_public_order(resources, order_id)
     settled, due = require_due(resources, order)
     token = _find_payment_token(resources, chain_id, token_address)
+    require_read(resources, order, chain_id)
     access = resources.chain_access.get(order.env_mode)
     details = find_price(resources, access, token, settled, due)
     fill_time_s = expect_payment_s(resources, order, token.chain_id, details.get("steps", ()))
@@ -103,6 +106,8 @@ def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
     settled = find_settlement_token(order)
     if not order.payable or settled is None:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
+        if order.is_paused:
+            message = "The order can't be paid now: nobody has read its chain for minutes; try again later"
         raise OrderQuoteRefused(
             OrderQuoteRefusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason)
         )
@@ -112,6 +117,19 @@ def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
         status = OrderStatus.EXPIRED if order.status == OrderStatus.CREATED else order.status
         raise OrderQuoteRefused(OrderQuoteRefusal.NOT_WAITING, f"The order takes no payment now: it is {status}")
     return settled, order.amount_due
+
+
+def require_read(resources: Resources, order: PublicOrder, chain_id: int) -> None:
+    """Send nobody to a chain on which a payment would not be seen.
+
+    Raises
+    ------
+    OrderQuoteRefused
+        If nobody has read it for long.
+    """
+    if chain_id in list_unread(resources, order.env_mode, order.created_at):
+        message = f"Chain {chain_id} has not been read for minutes, so no payment on it would be seen; use another one"
+        raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, message)
 
 
 def _find_payment_token(resources: Resources, chain_id: int, address: str) -> Token:

@@ -24,7 +24,13 @@ from api.services.chains.trials import (
     read_allowances,
 )
 from api.services.checkout.quote import OrderQuote
-from api.services.checkout.quotes import OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, require_due
+from api.services.checkout.quotes import (
+    OrderQuoteRefusal,
+    OrderQuoteRefused,
+    get_order_quote,
+    require_due,
+    require_read,
+)
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
@@ -90,8 +96,8 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
     NotFound
         If there is no such order, or no such quote for it.
     OrderQuoteRefused
-        If the quote has expired, the order takes no payment, the price does not hold any more, the wallet has too
-        little or is not accepted, or the payment would fail.
+        If the quote has expired, the order takes no payment, nobody reads the chain just now, the price does not hold
+        any more, the wallet has too little or is not accepted, or the payment would fail.
     ServiceUnavailable
         If the chain or the bridge does not answer, or too many wait for it.
     """
@@ -103,6 +109,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
             OrderQuoteRefusal.NOT_PAYABLE, "This order is not paid from a wallet: its chains are simulated"
         )
     _, due = require_due(resources, order)
+    require_read(resources, order, quote.chain_id)
     if due != quote.amount_out:
         raise OrderQuoteRefused(OrderQuoteRefusal.EXPIRED, "Another amount is due by now; ask for a new quote")
     _require_accepted(resources, payer)

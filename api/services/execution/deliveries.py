@@ -12,8 +12,8 @@ import structlog
 
 from adapters.base import AdapterError, BadPayload
 from adapters.bridges.events import Delivery, Deposit, EventReader, find_event_readers
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 from api.services.ledger.rpc_records import read_searches
 from routing_engine.reference.chains import CHAINS
 

@@ -12,11 +12,10 @@ import structlog
 from adapters.base import AdapterError, BadPayload
 from adapters.bridges.events import Deposit, EventReader
 from adapters.rpc.abi import read_quantity
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block
 from adapters.transactions.reverts import read_revert
-from api.domain.confirmations import count_finality_blocks
 from api.services.execution.deliveries import find_readers
 from api.services.ledger.rpc_records import (
     ChainTransaction,
@@ -107,7 +106,6 @@ def _describe_mined(
     block = rpc.read_block(number)
     if block is None or block.hash != receipt.block_hash or number > head.number:
         return None  # it has just been mined, or moved while it was read
-    final = head.number - count_finality_blocks(rpc.chain_id) if head.final is None else head.final
     said = "" if receipt.is_successful else _ask_why(rpc, transaction, number)
     mined = Mined(chain_id=rpc.chain_id, block=to_block(block), transaction=transaction, receipt=receipt)
     deposits = _read_deposits(mined) if receipt.is_successful else ()
@@ -115,7 +113,7 @@ def _describe_mined(
         mined_at=mined.block.mined_at,
         block_number=number,
         confirmations=head.number - number + 1,
-        is_final=number <= final,
+        is_final=head.final is not None and number <= head.final,
         is_successful=receipt.is_successful,
         said=said,
         deposits=deposits or (),

@@ -13,8 +13,9 @@ from adapters.http.client import HttpLimits, JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
+from api.domain.confirmations import count_finality_blocks
 from api.domain.env import EnvMode
-from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
+from api.domain.ledger import Doubt, EndpointState, Head, Place, Proof, Reading, Settlement
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.doubts import DoubtSettler
@@ -91,6 +92,10 @@ class ChainLedger:
         head = self._heads[chain_id] = self._readers[chain_id].read_head()
         return head
 
+    def list_still(self, reached: Mapping[int, int]) -> frozenset[int]:
+        """Return none: what a chain holds is known once it was asked."""
+        return frozenset()
+
     def count_requests(self, chain_id: int) -> int:
         """Return how many HTTP requests the endpoints of a chain were sent."""
         return self._pools[chain_id].requests
@@ -110,6 +115,13 @@ class ChainLedger:
     def count_endpoints(self, chain_id: int) -> int:
         """Return how many endpoints are configured."""
         return self._chains[chain_id].endpoints
+
+    def list_endpoints(self, chain_id: int) -> Sequence[EndpointState]:
+        """Return how the endpoints fare."""
+        return [
+            EndpointState(host=each.host, answers=each.answers, in_step=each.in_step)
+            for each in self._pools[chain_id].list_health()
+        ]
 
     def can_trace(self, chain_id: int) -> bool | None:
         """Whether an endpoint traces transactions."""
@@ -163,7 +175,7 @@ def connect_pools(
             chain_id,
             each,
             client=JsonClient(limits=limits),
-            asks_final=True,
+            finality_blocks=count_finality_blocks(chain_id),
             max_head_age_s=oldest_s,
             clock=lambda: clock.now().timestamp(),
         )

@@ -14,11 +14,10 @@ from typing import TypeAlias, TypeVar
 
 from adapters.base import AdapterError
 from adapters.bridges.events import EventReader
+from adapters.rpc.block import Block as Header
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
-from api.domain.confirmations import count_finality_blocks
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import CanonicalBlock, Transfer
 from api.services.ledger.candidates import choose_paying_or_naming
@@ -89,11 +88,7 @@ class ChainReader:
             raise TypeError("where a chain ends is for its endpoints together to say")
         pool, last = self._rpc, self._at.number if self._at else None
         newest = self._at = self._guard(lambda: pool.read_head(beside=last))
-        deep = newest.number - count_finality_blocks(self._rpc.chain_id)
-        return Head(
-            block=to_block(newest),
-            final_number=deep if newest.final is None else min(newest.final, newest.number),
-        )
+        return Head(block=to_block(newest), final_number=newest.final)
 
     def read_blocks(self, numbers: Collection[int]) -> dict[int, CanonicalBlock]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""

@@ -10,8 +10,8 @@ import structlog
 
 from adapters.base import AdapterError
 from adapters.bridges.events import BridgeEvents, EventReader
+from adapters.rpc.block import Block as Header
 from adapters.rpc.endpoint import Answer
-from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import Doubt
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer

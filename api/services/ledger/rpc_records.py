@@ -9,9 +9,9 @@ from typing import Any
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import Log, read_hex, read_quantity
+from adapters.rpc.block import Block as Header
+from adapters.rpc.block import parse_block
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
-from adapters.rpc.heads import Block as Header
-from adapters.rpc.heads import parse_block
 from adapters.rpc.logs import parse_log
 from api.domain.transfers import CanonicalBlock
 from api.services.ledger.blooms import BLOOM_BYTES

@@ -194,8 +194,8 @@ class MarketService:
             self._loaded = None  # what was there has become too old to be used
             self._complain(_list_reasons(state))
         warm_up()
-        last = self._loaded
-        if last and last.router.snapshot.id == state.snapshot.id:
+        last, snapshot_id = self._loaded, state.snapshot.id  # computed here, so that no request waits for it
+        if last and last.router.snapshot.id == snapshot_id:
             loaded = replace(last, sources=state.sources)
         else:
             router = last.router.follow(state.snapshot) if last else Router(state.snapshot)

@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from api.storage.db import insert_new
+from api.storage.statements import Place, Statement
 from api.storage.tables import MarketSnapshot
 from routing_engine import Snapshot, formats
 from routing_engine.formats import Contents
@@ -39,6 +40,9 @@ class PackedSnapshot:
 
 
 _SNAPSHOT = MarketSnapshot.__table__.c
+_UNTIL = Statement(
+    select(_SNAPSHOT.id, _SNAPSHOT.kept_until).where(_SNAPSHOT.id.in_((bindparam("first"), bindparam("last"))))
+)
 _KEPT = select(_SNAPSHOT.id, _SNAPSHOT.kept_until).where(_SNAPSHOT.id.in_(bindparam("ids", expanding=True)))
 
 
@@ -63,6 +67,11 @@ class SnapshotArchive:
             if not self._last or self._last[-1].id != snapshot.id:
                 self._last = self._pack(snapshot)
             return self._last
+
+    def are_kept(self, place: Place, rows: Sequence[PackedSnapshot], until: datetime) -> bool:
+        """Whether all that `pack` gave, two rows at most, is stored until then, as it is for most quotes."""
+        found = _UNTIL.fetch(place, {"first": rows[0].id, "last": rows[-1].id})
+        return len([row for row in found if row.kept_until >= until]) == len(rows)
 
     def keep(self, session: Session, rows: Sequence[PackedSnapshot], until: datetime) -> None:
         """Store what `pack` gave, unless it is there, until at least `until`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sqlalchemy import select
@@ -10,6 +10,7 @@ from sqlalchemy import select
 from api.domain.duties import Duty, find_duty
 from api.domain.env import EnvMode
 from api.services.operations.shares import list_shares
+from api.services.operations.writing import find_write_fault
 from api.services.resources import Resources
 from api.storage.db import read_database_time
 from api.storage.statements import Statement
@@ -37,11 +38,15 @@ class WorkerHealth:
     untraced : dict of EnvMode to list of int
         The chains whose endpoints were asked for a trace lately and gave none: coin that contracts send can't be seen
         there.
+    write_fault : str
+        Why the database can't be written; empty if it can, which is only tried where something is left undone: workers
+        write down again and again that they are there.
     """
 
     shares: dict[str, timedelta | None]
     chains: dict[tuple[str, int], timedelta | None]
     untraced: dict[EnvMode, list[int]]
+    write_fault: str = ""
 
     @property
     def undone(self) -> tuple[str, ...]:
@@ -63,6 +68,11 @@ class WorkerHealth:
     @property
     def problems(self) -> tuple[str, ...]:
         """What an operator must look at, in words."""
+        if self.write_fault:
+            return (
+                f"the database can't be written ({self.write_fault}), so no worker can do {', '.join(self.undone)}, "
+                "whether or not one runs: make room on its disk, or see who made it read-only or holds its lock",
+            )
         undone = [f"nobody does the duty {duty}: start `checkout worker`" for duty in self.undone]
         unread = [
             f"chain {chain_id} ({env_mode}) has not been read for over {UNREAD.seconds} s: check its endpoints"
@@ -95,7 +105,7 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
         for env_mode, ledger in resources.ledgers.items()
         for chain_id in sorted(ledger.chain_ids)
     ]
-    return WorkerHealth(
+    health = WorkerHealth(
         shares={
             share: max(database_time - leases[share], none) if share in leases else None
             for share in list_shares(resources)
@@ -103,3 +113,4 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
         untraced={mode: [row.chain_id for row in blind if row.env_mode == mode] for mode in EnvMode},
     )
+    return replace(health, write_fault=find_write_fault(resources)) if health.undone else health

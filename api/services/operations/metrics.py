@@ -18,9 +18,12 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.payments import CHECKED, PaymentState
 from api.services.operations.duty_health import check_worker_health
+from api.services.operations.receivers import count_receivers, find_overdue, list_failing
+from api.services.operations.redis_health import ask_redis
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import count_unmatched
 from api.services.settlement.watching.doubtful_blocks import count_doubts, list_unread
+from api.services.settlement.watching.endpoint_notes import list_noted
 from api.services.webhooks.outbox import DeliveryStatus
 from api.storage.tables import Payment, WatchCursor, WebhookDelivery
 
@@ -28,10 +31,15 @@ PROVEN_WITHIN = timedelta(minutes=2)
 """How long a proof may take before the operator should know."""
 
 _BY_ENV, _BY_CHAIN, _BY_SOURCE = ("env_mode",), ("env_mode", "chain_id"), ("source",)
+_BY_ENDPOINT = (*_BY_CHAIN, "endpoint", "host")
+"""Its place in the settings, since a host may be there twice, and its host: the rest of its address may hold a key."""
 
 GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "checkout_webhook_deliveries": ("Webhook deliveries", ("status",)),
     "checkout_webhook_oldest_pending_seconds": ("Age of the oldest undelivered event", ()),
+    "checkout_webhook_overdue_seconds": ("Since when a delivery to a receiver that takes them is due", ()),
+    "checkout_webhook_receivers": ("Webhooks, by how they fare", (*_BY_ENV, "state")),
+    "checkout_webhook_receiver_failing_seconds": ("Since when a live receiver takes nothing", ("webhook_id",)),
     "checkout_payments_unmatched": ("Payments that belong to no order", _BY_ENV),
     "checkout_payments_lost": ("Payments that counted, and that their chain has lost", _BY_ENV),
     "checkout_payments_unproven": ("Payments of orders that no proof was found for in two minutes", _BY_ENV),
@@ -43,7 +51,11 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     ),
     "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
     "checkout_duty_lapsed_seconds": ("Since when nobody does a duty, or a share of it; 0 if a worker does", ("duty",)),
+    "checkout_database_writable": ("Whether workers can write down what they do", ()),
     "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
+    "checkout_endpoint_up": ("Whether an endpoint answers", _BY_ENDPOINT),
+    "checkout_endpoint_in_step": ("Whether its blocks are those of the others", _BY_ENDPOINT),
+    "checkout_redis_up": ("Whether Redis answers, where there is one", ()),
     "checkout_source_up": ("Whether nothing is wrong with a source of rates", _BY_SOURCE),
     "checkout_source_fresh_seconds": ("Until its rates are left out", _BY_SOURCE),
     "checkout_source_reading_seconds": ("What its last reading took", _BY_SOURCE),
@@ -91,17 +103,26 @@ def _make_families() -> dict[str, Family]:
 
 
 def _read_webhooks(resources: Resources) -> Iterator[Sample]:
-    """Count deliveries by status, and say how long the oldest one has been waiting."""
+    """Count deliveries by status, say how long the oldest one has been waiting, and how receivers fare."""
+    now = resources.clock.now()
     with resources.database.read() as session:
         query = select(WebhookDelivery.status, func.count()).group_by(WebhookDelivery.status)
         counts = {DeliveryStatus(status): count for status, count in session.execute(query)}
         waiting_since = session.scalar(
             select(func.min(WebhookDelivery.created_at)).where(WebhookDelivery.status == DeliveryStatus.PENDING)
         )
+        overdue, receivers = find_overdue(session, now), count_receivers(session)
+        failing = list_failing(session, now)
     for status in DeliveryStatus:
         yield Sample(name="checkout_webhook_deliveries", labels=(status,), value=counts.get(status, 0))
-    age_s = (resources.clock.now() - waiting_since).total_seconds() if waiting_since else 0
+    age_s = (now - waiting_since).total_seconds() if waiting_since else 0
     yield Sample(name="checkout_webhook_oldest_pending_seconds", value=max(age_s, 0))
+    yield Sample(name="checkout_webhook_overdue_seconds", value=overdue.total_seconds())
+    for (env_mode, state), count in receivers.items():
+        yield Sample(name="checkout_webhook_receivers", labels=(env_mode, state), value=count)
+    for webhook_id, since in failing:
+        name, seconds = "checkout_webhook_receiver_failing_seconds", max(since.total_seconds(), 0)
+        yield Sample(name=name, labels=(webhook_id,), value=seconds)
 
 
 def _read_payments(resources: Resources) -> Iterator[Sample]:
@@ -136,9 +157,27 @@ def _read_chains(resources: Resources) -> Iterator[Sample]:
             yield Sample(name="checkout_chain_traces", labels=labels, value=cursor.can_trace)
 
 
+def _read_endpoints(resources: Resources) -> Iterator[Sample]:
+    """Say how the endpoints of chains fare, as the workers have noted."""
+    with resources.database.read() as session:
+        noted = list_noted(resources, session)
+    for (env_mode, chain_id, place), state in noted.items():
+        labels = (env_mode, str(chain_id), str(place), state.host)
+        yield Sample(name="checkout_endpoint_up", labels=labels, value=state.answers)
+        yield Sample(name="checkout_endpoint_in_step", labels=labels, value=state.in_step)
+
+
+def _read_redis(resources: Resources) -> Iterator[Sample]:
+    """Say whether Redis answers this process."""
+    fault = ask_redis(resources.config)
+    if fault is not None:
+        yield Sample(name="checkout_redis_up", value=not fault)
+
+
 def _read_duties(resources: Resources) -> Iterator[Sample]:
     """Say since when duties and chains are neglected; what never was is infinitely long ago."""
     health = check_worker_health(resources)
+    yield Sample(name="checkout_database_writable", value=not health.write_fault)
     for share, since in health.shares.items():
         yield Sample(name="checkout_duty_lapsed_seconds", labels=(share,), value=_count_seconds(since))
     for (env_mode, chain_id), since in health.chains.items():
@@ -164,7 +203,9 @@ READERS: tuple[Callable[[Resources], Iterator[Sample]], ...] = (
     _read_webhooks,
     _read_payments,
     _read_chains,
+    _read_endpoints,
     _read_duties,
+    _read_redis,
     _read_sources,
 )
 

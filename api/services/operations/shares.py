@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.domain.duties import Duty, name_share
 from api.services.resources import Resources
 from api.services.settlement.watching.watched_chain import list_groups
-from api.services.webhooks.leases import PARTS
+from api.services.webhooks.waiting import PARTS
 
 
 def list_shares(resources: Resources) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from api.services.orders.payers import require_accepted, require_reachable
 from api.services.orders.reading import read_own_order
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
 from api.services.orders.search import build_conditions, continue_after
-from api.services.orders.store import apply_step, find_order, get_state
+from api.services.orders.store import apply_step, find_order, get_state, settle
 from api.services.orders.views import PublicOrder, describe_order, describe_orders
 from api.services.resources import Resources
 from api.storage.tables import PaymentOrder
@@ -34,9 +34,7 @@ def get_order(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id:
     NotFound
         If there is none, or it is another vendor's, or of the other environment.
     """
-    with resources.database.look_at_one_state() as place:
-        stored = read_own_order(place, vendor_id, env_mode, order_id)
-    return describe_order(resources, stored)
+    return describe_order(resources, read_own_order(resources.database, vendor_id, env_mode, order_id))
 
 
 def list_orders(
@@ -114,6 +112,8 @@ def refund(
 
     def give_back(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
         request_refund(session, order, money, request, source, now)
+        # What goes back is due again at once: who paid the rest as it was before would not have paid the order.
+        settle(session, order, load_money(session, [order_id])[order_id], now, may_expire=False)
 
     return _act(resources, vendor_id, env_mode, order_id, give_back)
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -25,7 +26,7 @@ _PAYMENTS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Money:
     """What moved for one order, and what its merchant wants to send back.
 
@@ -47,20 +48,37 @@ class Money:
 
     def asked_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant wants to send back, smallest units."""
-        return sum(row.amount for row in self.refunds if row.payment_id == payment_id)
+        return sum(row.amount for row in self._refunds_of.get(payment_id, ()))
 
     def sent_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant has sent back for good, smallest units."""
-        asked = {row.id for row in self.refunds if row.payment_id == payment_id}
-        return sum(row.amount for row in self.payments if row.refund_id in asked and row.state in COUNTED)
+        sent = (each for refund in self._refunds_of.get(payment_id, ()) for each in self.list_sent(refund))
+        return sum(row.amount for row in sent if row.state in COUNTED)
 
     def list_sent(self, refund: Refund) -> list[Payment]:
         """Return the transfers by which the merchant has sent a refund."""
-        return [row for row in self.payments if row.refund_id == refund.id]
+        return self._sent_for.get(refund.id, [])
 
     def is_final(self, refund: Refund) -> bool:
         """Whether a refund was sent for good."""
         return any(row.state == PaymentState.FINAL for row in self.list_sent(refund))
+
+    @cached_property
+    def _refunds_of(self) -> Mapping[int, list[Refund]]:
+        """Refunds by the payment that they are about; anybody can make an order have thousands of payments."""
+        found: dict[int, list[Refund]] = defaultdict(list)
+        for row in self.refunds:
+            found[row.payment_id].append(row)
+        return found
+
+    @cached_property
+    def _sent_for(self) -> Mapping[int, list[Payment]]:
+        """Transfers by the refund that they have sent."""
+        found: dict[int, list[Payment]] = defaultdict(list)
+        for row in self.payments:
+            if row.refund_id is not None:
+                found[row.refund_id].append(row)
+        return found
 
 
 NO_MONEY = Money()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
+from api.services.orders.chain_reads import is_unread
 from api.services.resources import Resources
 from api.services.vendors.vendors import make_simulated_address
 from api.storage.tables import PaymentOrder
@@ -17,28 +19,36 @@ class NotPayable(StrEnum):
     NONE = ""
     NO_ACCOUNT = "no_settlement_account"
     NO_CHAIN = "chain_not_connected"
+    UNREAD_CHAIN = "chain_not_read"
     CLOSED = "order_closed"
     OUT_OF_TIME = "order_expired"
     NOTHING_DUE = "nothing_due"
 
 
-def find_no_payment_reason(resources: Resources, order: PaymentOrder) -> NotPayable:
-    """Say why an order takes no payment as it stands now; empty if somebody may pay it."""
+def find_no_payment_reason(resources: Resources, order: PaymentOrder, read_at: datetime | None) -> NotPayable:
+    """Say why an order takes no payment as it stands now; empty if somebody may pay it.
+
+    Parameters
+    ----------
+    read_at : datetime or None
+        When the chain was read last on which its merchant receives.
+    """
     if order.status not in (OrderStatus.CREATED, OrderStatus.PROCESSING):
         return NotPayable.CLOSED
     if order.status == OrderStatus.CREATED and resources.clock.now() >= order.expires_at:
         return NotPayable.OUT_OF_TIME
-    reason = find_not_payable_reason(resources, order)
+    reason = find_not_payable_reason(resources, order, read_at)
     return reason if reason or order.amount_due else NotPayable.NOTHING_DUE
 
 
-def find_not_payable_reason(resources: Resources, order: PaymentOrder) -> NotPayable:
-    """Say why nobody can pay an order, whatever its status; empty if one could."""
+def find_not_payable_reason(resources: Resources, order: PaymentOrder, read_at: datetime | None) -> NotPayable:
+    """Say why nobody can pay an order, whatever its status; empty if one could. See `find_no_payment_reason`."""
     if order.settlement_chain_id is None:
         return NotPayable.NO_ACCOUNT
     env_mode = EnvMode(order.env_mode)
     if not resources.is_simulated(env_mode) and order.settlement_address == make_simulated_address(order.vendor_id):
         return NotPayable.NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
     ledger = resources.ledgers.get(env_mode)
-    is_connected = ledger is not None and order.settlement_chain_id in ledger.chain_ids
-    return NotPayable.NONE if is_connected else NotPayable.NO_CHAIN
+    if ledger is None or order.settlement_chain_id not in ledger.chain_ids:
+        return NotPayable.NO_CHAIN
+    return NotPayable.UNREAD_CHAIN if is_unread(resources, env_mode, read_at, order.created_at) else NotPayable.NONE

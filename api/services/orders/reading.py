@@ -1,4 +1,7 @@
-"""What a request reads of one order: a single query, and two more where money moved for it.
+"""What a request reads of one order: a single query, and where money moved for it a transaction with two more.
+
+A single query reads one state by itself. A transaction around it takes PostgreSQL two more round trips, and in each of
+them a process waits for its turn anew (ADR 74).
 
 Rows have the names of the tables' attributes, and nothing that is changed in the database by changing them. A session's
 objects cost several times as much; they are for what changes orders.
@@ -6,7 +9,7 @@ objects cost several times as much; they are for what changes orders.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,8 +20,10 @@ from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.payments import GONE
+from api.services.orders.chain_reads import SETTLEMENT_READ_AT
 from api.services.orders.money import NO_MONEY, Money
 from api.services.vendors.brands import BRAND_COLUMNS
+from api.storage.db import Database
 from api.storage.statements import Place, Statement
 from api.storage.tables import Payment, PaymentOrder, Refund, TimelineEntry, Vendor, VendorBrand
 
@@ -34,6 +39,7 @@ _READ = (
     _ORDER.metadata.label("merchant_metadata"),
     *(_ENTRY[name].label(f"entry_{name}") for name in ("status", "status_reason", "at", "transaction_hash")),
     select(_PAYMENT.id).where(_PAYMENT.order_id == _ORDER.id).exists().label("has_transfers"),
+    SETTLEMENT_READ_AT,
 )
 _ID = _ORDER.id == bindparam("order_id")
 _OWN = Statement(
@@ -63,7 +69,8 @@ class StoredOrder:
     Parameters
     ----------
     row : Any
-        Has the attributes of `PaymentOrder` but for `start_heights`; read for its payer also `vendor_name` and those of
+        Has the attributes of `PaymentOrder` but for `start_heights`, and `settlement_read_at`, when its chain was read
+        last; read for its payer also `vendor_name` and those of
         `VendorBrand` but for the logo itself.
     timeline : list of dict
         ``status``, ``status_reason``, ``at`` and ``transaction_hash``, oldest first.
@@ -79,7 +86,7 @@ class StoredOrder:
     money: Money
 
 
-def read_own_order(place: Place, vendor_id: str, env_mode: EnvMode, order_id: str) -> StoredOrder:
+def read_own_order(database: Database, vendor_id: str, env_mode: EnvMode, order_id: str) -> StoredOrder:
     """Read an order for its vendor.
 
     Raises
@@ -88,24 +95,45 @@ def read_own_order(place: Place, vendor_id: str, env_mode: EnvMode, order_id: st
         If there is none, or it is another vendor's, or of the other environment.
     """
     asked = {"order_id": order_id, "vendor_id": vendor_id, "env_mode": env_mode}
-    found = _read(place, _OWN, asked)
-    if found is None:
+    with database.look() as place:
+        found = _OWN.fetch(place, asked)
+    if found and found[0].has_transfers:
+        with database.look_at_one_state() as place:
+            found = _OWN.fetch(place, asked)
+            stored = _read_money(place, found) if found else None
+    else:
+        stored = _describe_unpaid(found) if found else None
+    if stored is None:
         raise NotFound(f"There is no payment order {order_id!r} in the {env_mode} environment")
-    return found
+    return stored
 
 
 def read_payable_order(place: Place, order_id: str) -> StoredOrder:
     """Read an order for whoever has its payment URL, with what is shown of its vendor.
+
+    Parameters
+    ----------
+    place : Session or DirectConnection
+        Of one state, since money may have moved.
 
     Raises
     ------
     NotFound
         If there is none.
     """
-    found = _read(place, _PUBLIC, {"order_id": order_id})
-    if found is None:
-        raise NotFound("There is no such payment order")
-    return found
+    return _read_money(place, _fetch_payable(place, order_id))
+
+
+def find_unpaid_order(place: Place, order_id: str) -> StoredOrder | None:
+    """Read the same by one query; None where money moved.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    """
+    rows = _fetch_payable(place, order_id)
+    return None if rows[0].has_transfers else _describe_unpaid(rows)
 
 
 def describe_entry(status: str, status_reason: str, at: datetime, transaction_hash: str) -> dict[str, str]:
@@ -118,20 +146,31 @@ def describe_entry(status: str, status_reason: str, at: datetime, transaction_ha
     }
 
 
-def _read(place: Place, query: Statement, asked: Mapping[str, str]) -> StoredOrder | None:
-    rows = query.fetch(place, asked)
+def _fetch_payable(place: Place, order_id: str) -> Sequence[Any]:
+    rows = _PUBLIC.fetch(place, {"order_id": order_id})
     if not rows:
-        return None
-    row, money = rows[0], NO_MONEY
-    transfers: Sequence[Any] = ()
-    if row.has_transfers:
-        transfers = _TRANSFERS.fetch(place, {"order_id": row.id})
-        refunds: Sequence[Any] = _REFUNDS.fetch(place, {"order_id": row.id})
-        counted: Sequence[Any] = [each for each in transfers if each.state not in GONE]
-        money = Money(payments=counted, refunds=refunds)
-    timeline = [
+        raise NotFound("There is no such payment order")
+    return rows
+
+
+def _read_money(place: Place, rows: Sequence[Any]) -> StoredOrder:
+    """Read what moved for the order of these rows, one for each entry of its timeline."""
+    if not rows[0].has_transfers:
+        return _describe_unpaid(rows)
+    transfers: Sequence[Any] = _TRANSFERS.fetch(place, {"order_id": rows[0].id})
+    refunds: Sequence[Any] = _REFUNDS.fetch(place, {"order_id": rows[0].id})
+    counted = [each for each in transfers if each.state not in GONE]
+    money = Money(payments=counted, refunds=refunds)
+    return StoredOrder(row=rows[0], timeline=_describe_timeline(rows), transfers=transfers, money=money)
+
+
+def _describe_unpaid(rows: Sequence[Any]) -> StoredOrder:
+    return StoredOrder(row=rows[0], timeline=_describe_timeline(rows), transfers=(), money=NO_MONEY)
+
+
+def _describe_timeline(rows: Sequence[Any]) -> list[dict[str, str]]:
+    return [
         describe_entry(each.entry_status, each.entry_status_reason, each.entry_at, each.entry_transaction_hash)
         for each in rows
         if each.entry_status is not None
     ]
-    return StoredOrder(row=row, timeline=timeline, transfers=transfers, money=money)

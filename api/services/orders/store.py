@@ -16,7 +16,8 @@ from api.domain.events import EventType, choose_event
 from api.domain.funds import Funds
 from api.domain.orders import OPEN, OrderState, OrderStatus, OrderStep, StatusReason, advance
 from api.domain.transfers import TransferKind
-from api.services.orders.money import Money, is_credited, list_transactions, sum_funds
+from api.services.orders.main_transactions import describe_main
+from api.services.orders.money import Money, is_credited, sum_funds
 from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.rows import insert_row
 from api.storage.statements import Place
@@ -159,7 +160,7 @@ def make_event(
         "transaction_hash": order.transaction_hash,
         "payment_order_status": order.status,
         "status_reason": order.status_reason,
-        "transactions": list_transactions(money),
+        **describe_main(order, money),
         **more,
     }
     return NewEvent(

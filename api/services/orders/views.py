@@ -14,10 +14,12 @@ from sqlalchemy.orm import Session
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
+from api.services.orders.chain_reads import load_reads
+from api.services.orders.main_transactions import choose_main
 from api.services.orders.money import NO_MONEY, Money, list_transactions, load_money
 from api.services.orders.order_versions import find_version
-from api.services.orders.payability import find_no_payment_reason, find_not_payable_reason
-from api.services.orders.reading import StoredOrder, describe_entry, read_payable_order
+from api.services.orders.payability import NotPayable, find_no_payment_reason, find_not_payable_reason
+from api.services.orders.reading import StoredOrder, describe_entry, find_unpaid_order, read_payable_order
 from api.services.orders.refund_views import describe_refunds, describe_transfers
 from api.services.orders.stranded_deposits import describe_stranded
 from api.services.resources import Resources
@@ -59,14 +61,12 @@ class PublicOrder:
         Settlement token's smallest units: what is still missing, and what came.
     payment_reference : bytes
         16 bytes that mark a payment as this order's.
-    transactions : tuple of mapping
-        ``chain_id``, ``hash`` and ``timestamp`` of each.
+    main_transactions : frozenset of tuple
+        Chain and hash of those that weigh most: see `api.services.orders.main_transactions`.
     stranded : tuple of mapping
         Where the money is that set out over a bridge and did not arrive; see `api.services.orders.stranded_deposits`.
     timeline : tuple of mapping
         ``status``, ``status_reason``, ``at`` and ``transaction_hash``, oldest first.
-    vendor_support : str
-        Where the merchant is reached when something is wrong: an e-mail address or an https URL; empty if none.
     """
 
     order_id: str
@@ -97,7 +97,7 @@ class PublicOrder:
     amount_received: int
     payment_reference: bytes
     transaction_hash: str
-    transactions: tuple[Mapping[str, Any], ...]
+    main_transactions: frozenset[tuple[int, str]]
     stranded: tuple[Mapping[str, Any], ...]
     timeline: tuple[Mapping[str, str], ...]
     success_callback_url: str
@@ -105,6 +105,11 @@ class PublicOrder:
     failure_callback_url: str
     created_at: datetime
     expires_at: datetime
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it takes no payment only until its chain is read again."""
+        return self.not_payable_reason == NotPayable.UNREAD_CHAIN
 
 
 def load_public_order(resources: Resources, order_id: str) -> PublicOrder:
@@ -115,22 +120,30 @@ def load_public_order(resources: Resources, order_id: str) -> PublicOrder:
     NotFound
         If there is none.
     """
-    with resources.database.look_at_one_state() as place:
-        stored = read_payable_order(place, order_id)
+    with resources.database.look() as place:
+        stored = find_unpaid_order(place, order_id)
+    if stored is None:
+        with resources.database.look_at_one_state() as place:
+            stored = read_payable_order(place, order_id)
     return describe_publicly(resources, stored)
 
 
 def describe_order(resources: Resources, stored: StoredOrder) -> dict[str, Any]:
     """Describe an order to its vendor."""
-    return _describe_privately(resources, stored.row, stored.money, stored.timeline)
+    row = stored.row
+    return _describe_privately(resources, row, stored.money, stored.timeline, row.settlement_read_at)
 
 
 def describe_orders(resources: Resources, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
-    """Describe orders to their vendor, with three more queries however many they are."""
+    """Describe orders to their vendor, with four more queries however many they are."""
     rows = list(orders)
     ids = [row.id for row in rows]
-    money, entries = load_money(session, ids), load_timelines(session, ids)
-    return [_describe_privately(resources, row, money.get(row.id, NO_MONEY), entries[row.id]) for row in rows]
+    money, entries, reads = load_money(session, ids), load_timelines(session, ids), load_reads(session)
+    read_at = {row.id: reads.get((row.env_mode, row.settlement_chain_id)) for row in rows}
+    return [
+        _describe_privately(resources, row, money.get(row.id, NO_MONEY), entries[row.id], read_at[row.id])
+        for row in rows
+    ]
 
 
 def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
@@ -142,9 +155,9 @@ def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, l
 
 
 def _describe_privately(
-    resources: Resources, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]
+    resources: Resources, order: PaymentOrder, money: Money, timeline: list[dict[str, str]], read_at: datetime | None
 ) -> dict[str, Any]:
-    reason = find_no_payment_reason(resources, order)
+    reason = find_no_payment_reason(resources, order, read_at)
     return {
         "payment_order_id": order.id,
         "payment_order_status": order.status,
@@ -196,7 +209,7 @@ def _describe_settlement(order: PaymentOrder) -> dict[str, Any] | None:
 def describe_publicly(resources: Resources, stored: StoredOrder) -> PublicOrder:
     """Describe an order to whoever has its payment URL."""
     order, money, brand = stored.row, stored.money, make_brand(stored.row)
-    reason = find_not_payable_reason(resources, order)
+    reason = find_not_payable_reason(resources, order, order.settlement_read_at)
     return PublicOrder(
         order_id=order.id,
         version=find_version(order.version, stored.transfers),
@@ -226,7 +239,7 @@ def describe_publicly(resources: Resources, stored: StoredOrder) -> PublicOrder:
         amount_received=order.amount_received,
         payment_reference=order.payment_reference,
         transaction_hash=order.transaction_hash,
-        transactions=tuple(list_transactions(money)),
+        main_transactions=choose_main(order, money.payments),
         stranded=tuple(describe_stranded(order, money)),
         timeline=tuple(stored.timeline),
         success_callback_url=order.success_callback_url,

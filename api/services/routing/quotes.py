@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -17,7 +17,7 @@ from api.services.routing.serializers import VALID_FOR, RouteWriter
 from api.services.routing.token_serializers import checksum
 from api.storage.rows import insert_row
 from api.storage.tables import StoredQuote
-from routing_engine import RouteResult, Side, __version__
+from routing_engine import RouteResult, Side, Snapshot, __version__
 from routing_engine.archive.request_records import describe_request
 
 KEPT = timedelta(hours=24)
@@ -46,11 +46,10 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     quote_id = make_id(IdPrefix.QUOTE, writer.at)
     answer = write_quote(writer, result, quote_id)
     rests_on = {"request": describe_request(result.request), "slippage_bps": query.slippage_bps, "engine": __version__}
-    packed = resources.snapshots.pack(router.snapshot)
-    with resources.database.write() as session:
-        resources.snapshots.keep(session, packed, writer.at + KEPT)
+    _keep_market(resources, router.snapshot, writer.at + KEPT)
+    with resources.database.write_directly() as place:
         insert_row(
-            session,
+            place,
             StoredQuote,
             id=quote_id,
             vendor_id=vendor_id,
@@ -59,6 +58,16 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
             expires_at=writer.at + VALID_FOR,
         )
     return answer
+
+
+def _keep_market(resources: Resources, snapshot: Snapshot, until: datetime) -> None:
+    """Store a market before the quote that rests on it; a market without a quote does no harm."""
+    packed = resources.snapshots.pack(snapshot)
+    with resources.database.look() as place:
+        if resources.snapshots.are_kept(place, packed, until):
+            return
+    with resources.database.write() as session:
+        resources.snapshots.keep(session, packed, until)
 
 
 def get_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, str]:

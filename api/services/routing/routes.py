@@ -126,7 +126,7 @@ def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = (
 
 def _write_message(result: RouteResult) -> str:
     request = result.request
-    if not result.is_complete:
+    if result.status is Status.SEARCH_ENDED:
         return f"No route from {request.token_in} to {request.token_out} was found: {explain_incomplete(result)}"
     if result.status is Status.INSUFFICIENT_LIQUIDITY:
         return f"No route from {request.token_in} to {request.token_out} can take this amount"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -16,8 +15,7 @@ from api.domain.money import UINT256_MAX
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.domain.simulation import FITS, Action
 from api.services.orders.money import NO_MONEY, Money, load_money
-from api.services.orders.store import find_order, lock_orders, settle
-from api.services.orders.views import describe_orders
+from api.services.orders.store import lock_orders, settle
 from api.services.resources import Resources
 from api.services.simulator import wallet as wallet
 from api.services.simulator.chain import FINALITY_BLOCKS, hold
@@ -56,35 +54,30 @@ def simulate(resources: Resources, order_id: str, action: Action, quote_id: str 
     Conflict
         If it is a live order, or its present state does not allow the action.
     """
-    _require_simulated(resources)
+    require_simulated(resources)
     with resources.database.write() as session:
         order = lock_orders(session, [order_id]).get(order_id)
         if order is None:
             raise NotFound(f"There is no payment order {order_id!r}")
-        _run(session, order, action, quote_id, resources.clock.now())
+        run_action(session, order, action, quote_id, resources.clock.now())
 
 
-def simulate_for(
-    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, action: Action, quote_id: str | None
-) -> Mapping[str, Any]:
-    """Let `action` happen to a vendor's order, and return the order as it is then; the worker moves it on."""
-    _require_simulated(resources)
-    with resources.database.write() as session:
-        order = find_order(session, vendor_id, env_mode, order_id, lock=True)
-        _run(session, order, action, quote_id, resources.clock.now())
-        session.flush()
-        return describe_orders(resources, session, [order])[0]
-
-
-def _require_simulated(resources: Resources) -> None:
+def require_simulated(resources: Resources) -> None:
+    """Refuse to simulate where test orders are paid on real chains; raises `Conflict`."""
     if not resources.is_simulated(EnvMode.TEST):
         raise Conflict("Test orders are paid on real chains here (TEST_RPC_URLS); send a transaction instead")
 
 
-def _run(session: Session, order: PaymentOrder, action: Action, quote_id: str | None, now: datetime) -> None:
+def require_test(order: PaymentOrder) -> None:
+    """Refuse to simulate anything on a live order; raises `Conflict`."""
     if order.env_mode != EnvMode.TEST:
         problem = Problem(path="env_mode", message="Create the payment link with env_mode test to simulate payments")
         raise Conflict("Nothing can be simulated on a live order", problem)
+
+
+def run_action(session: Session, order: PaymentOrder, action: Action, quote_id: str | None, now: datetime) -> None:
+    """Let `action` happen to a locked order; raises as `simulate`."""
+    require_test(order)
     if order.status not in FITS[action]:
         wanted = " or ".join(sorted(FITS[action]))
         raise _make_refusal(f"The order is {order.status}; {action} is for an order that is {wanted}")
@@ -204,7 +197,12 @@ def _require_due(scene: _Scene) -> None:
 
 
 def _refuse_outstanding(scene: _Scene) -> None:
-    if list_outstanding(scene.session, scene.order, scene.money):
+    refuse_outstanding(scene.session, scene.order, scene.money)
+
+
+def refuse_outstanding(session: Session, order: PaymentOrder, money: Money) -> None:
+    """Refuse a second payment while one is on its way; raises `Conflict`."""
+    if list_outstanding(session, order, money):
         remedy = Problem(path="action", message="Wait until the worker has seen it, and look at the order again")
         raise Conflict("A simulated payment is on its way to this order", remedy)
 

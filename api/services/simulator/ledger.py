@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select, union
 from sqlalchemy.orm import Session
 
 from api.domain.clock import Clock
-from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
+from api.domain.ledger import Doubt, EndpointState, Head, Place, Proof, Reading, Settlement
 from api.domain.payments import COUNTED
 from api.domain.transfers import CanonicalBlock, Naming, Transfer, TransferKey, TransferKind, get_key
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
@@ -24,10 +24,14 @@ from api.services.simulator.chain import (
     reorganise,
     take_back,
 )
-from api.services.simulator.wallet import sign_refunds
+from api.services.simulator.wallet import UNSENT, sign_refunds
 from api.storage.db import Database
-from api.storage.tables import Payment, SimulatedChain, SimulatedTransfer
+from api.storage.statements import Statement
+from api.storage.tables import Payment, Refund, SimulatedChain, SimulatedReorg, SimulatedTransfer
 from routing_engine.reference.chains import CHAINS
+
+REORG_KEPT_IN_MIND = timedelta(minutes=1)
+"""How long a reorganisation counts as something that has just happened."""
 
 
 class SimulatedLedger:
@@ -58,6 +62,14 @@ class SimulatedLedger:
         with self._database.write() as session:
             return self._close(session, hold(session, chain_id)[chain_id])
 
+    def list_still(self, reached: Mapping[int, int]) -> frozenset[int]:
+        """Return the chains on which nothing has happened, is still to happen, or can still be taken back."""
+        # What was read last can be lost as long as it is not final, and a wallet may have been asked to pay.
+        after, since = min(reached.values()) - FINALITY_BLOCKS, self._clock.now() - REORG_KEPT_IN_MIND
+        with self._database.look() as connection:
+            rows = _NEWS.fetch(connection, {"after": after, "since": since})
+        return frozenset(reached) - {row.chain_id for row in rows}
+
     def count_requests(self, chain_id: int) -> int:
         """Return 0: the chain is tables."""
         return 0
@@ -81,6 +93,10 @@ class SimulatedLedger:
     def count_endpoints(self, chain_id: int) -> int:
         """Return how many there are to ask: a simulated chain is one thing that does not lie."""
         return 1
+
+    def list_endpoints(self, chain_id: int) -> Sequence[EndpointState]:
+        """Return none: nobody has to answer for tables."""
+        return ()
 
     def can_trace(self, chain_id: int) -> bool | None:
         """Whether what only a trace shows is seen: there is no such thing here."""
@@ -192,3 +208,19 @@ def _make_bridge_id(row: SimulatedTransfer) -> str:
     """Return what a deposit and what answers it have in common; empty where no bridge has to do with it."""
     deposit = row.tx_hash if row.kind == TransferKind.DEPOSIT else row.source_tx_hash
     return f"{SIMULATED_BRIDGE}:{deposit}" if deposit else ""
+
+
+_NEWS = Statement(
+    union(
+        select(SimulatedChain.chain_id)  # first, since transfers are found by their chain
+        .join(SimulatedTransfer, SimulatedTransfer.chain_id == SimulatedChain.chain_id)
+        .where(
+            SimulatedTransfer.block_number > bindparam("after", type_=SimulatedTransfer.block_number.type),
+            SimulatedTransfer.is_canonical,
+        ),
+        select(Refund.chain_id).join(Payment, Payment.id == Refund.payment_id).where(*UNSENT),
+        select(SimulatedReorg.chain_id).where(
+            SimulatedReorg.at >= bindparam("since", type_=SimulatedReorg.at.type),
+        ),
+    )
+)

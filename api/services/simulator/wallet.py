@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -20,6 +20,13 @@ from routing_engine.reference.chains import CHAINS
 FILL_TIME = timedelta(seconds=1)
 DELAYED_FILL_TIME = timedelta(seconds=15)
 BRIDGE_REFUND_TIME = timedelta(seconds=2)
+UNSENT = (
+    select(SimulatedTransfer.tx_hash)
+    .where(SimulatedTransfer.chain_id == Payment.chain_id, SimulatedTransfer.tx_hash == Payment.tx_hash)
+    .exists(),
+    ~select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.reference == Refund.reference).exists(),
+)
+"""Holds for refunds of simulated payments, each beside its payment, that are not sent yet."""
 
 
 def _make_up_address(name: str) -> str:
@@ -39,16 +46,20 @@ class PayerFunds:
     amount: int
 
 
-def pay_direct(session: Session, order: PaymentOrder, amount: int, now: datetime, *, dooms: bool = False) -> None:
+def pay_direct(
+    session: Session, order: PaymentOrder, amount: int, now: datetime, *, dooms: bool = False, names_order: bool = True
+) -> None:
     """Send the settlement token to the merchant.
 
     Parameters
     ----------
     dooms : bool
         Whether the chain loses the transfer again once it was seen.
+    names_order : bool
+        Whether it has the order's reference.
     """
-    token = get_settlement_token(order)
-    append(session, _make_payment(order, token.address, amount, dooms=dooms), now)
+    payment = _make_payment(order, get_settlement_token(order).address, amount, dooms=dooms)
+    append(session, payment if names_order else replace(payment, reference=None), now)
 
 
 def pay_foreign(session: Session, order: PaymentOrder, now: datetime) -> None:
@@ -102,16 +113,8 @@ def sign_refunds(session: Session, chain_id: int, now: datetime) -> None:
 
     What was sent before is not sent again: its reference is on the chain.
     """
-    is_sent = select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.reference == Refund.reference)
-    is_simulated = select(SimulatedTransfer.tx_hash).where(
-        SimulatedTransfer.chain_id == Payment.chain_id, SimulatedTransfer.tx_hash == Payment.tx_hash
-    )
-    query = (
-        select(Refund)
-        .join(Payment, Payment.id == Refund.payment_id)
-        .where(Refund.chain_id == chain_id, is_simulated.exists(), ~is_sent.exists())
-        .order_by(Refund.id)
-    )
+    query = select(Refund).join(Payment, Payment.id == Refund.payment_id)
+    query = query.where(Refund.chain_id == chain_id, *UNSENT).order_by(Refund.id)
     for refund in session.scalars(query).all():
         back = NewTransfer(
             kind=TransferKind.PAYMENT,

@@ -18,6 +18,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.domain.orders import OrderStatus
 from api.storage.db import insert_new
+from api.storage.statements import Place, Statement
 from api.storage.tables import OwnedAddress, PaymentOrder, SettlementAccount
 
 Owner: TypeAlias = tuple[str, EnvMode]
@@ -25,7 +26,7 @@ Owner: TypeAlias = tuple[str, EnvMode]
 
 MOST_NAMED = 5
 """Disagreements that are spelt out."""
-_ALL = select(OwnedAddress.chain_id, OwnedAddress.address, OwnedAddress.vendor_id, OwnedAddress.env_mode)
+_ALL = Statement(select(OwnedAddress.chain_id, OwnedAddress.address, OwnedAddress.vendor_id, OwnedAddress.env_mode))
 
 
 def claim_address(session: Session, owner: Owner, chain_id: int, address: str, at: datetime) -> None:
@@ -54,21 +55,21 @@ def claim_address(session: Session, owner: Owner, chain_id: int, address: str, a
         raise InvalidData.at("address", message)
 
 
-def load_owned_addresses(session: Session) -> Mapping[int, Mapping[str, Owner]]:
+def load_owned_addresses(place: Place) -> Mapping[int, Mapping[str, Owner]]:
     """Return the owner of each address, by chain id and address."""
     found: dict[int, dict[str, Owner]] = defaultdict(dict)
-    for chain_id, address, vendor_id, env_mode in session.execute(_ALL):
+    for chain_id, address, vendor_id, env_mode in _ALL.fetch(place):
         found[chain_id][address] = (vendor_id, EnvMode(env_mode))
     return found
 
 
-def load_recipients(session: Session, env_mode: EnvMode, chain_ids: Collection[int]) -> Mapping[int, frozenset[str]]:
+def load_recipients(place: Place, env_mode: EnvMode, chain_ids: Collection[int]) -> Mapping[int, frozenset[str]]:
     """Return the addresses to watch on each of these chains for an environment.
 
     They are the environment's own there, and those that are its own on other chains: a payment on the wrong chain is
     found too. Of the latter an address is left out that has several owners on other chains, or another one on this.
     """
-    owned = load_owned_addresses(session)
+    owned = load_owned_addresses(place)
     owners: dict[str, set[Owner]] = defaultdict(set)
     for by_address in owned.values():
         for address, owner in by_address.items():

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import bindparam, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain import currencies
@@ -73,8 +73,7 @@ def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
     accounts = _test_accounts(vendor_id)
     for chain_id, address in sorted({(account.chain_id, account.address) for account in accounts}):
         claim_address(session, (vendor_id, EnvMode.TEST), chain_id, address, at)
-    for account in accounts:
-        _add_account(session, vendor_id, EnvMode.TEST, account, at)
+    _add_accounts(session, vendor_id, EnvMode.TEST, accounts, at)
     return NewVendor(vendor_id=vendor_id, name=name, keys=keys)
 
 
@@ -108,7 +107,7 @@ def set_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Ac
     claim_address(session, (vendor_id, env_mode), account.chain_id, account.address, at)
     row = session.get(SettlementAccount, (vendor_id, env_mode, account.currency))
     if row is None:
-        _add_account(session, vendor_id, env_mode, account, at)
+        _add_accounts(session, vendor_id, env_mode, [account], at)
         return
     row.chain_id, row.token_address = account.chain_id, account.token_address
     row.token_decimals, row.address, row.updated_at = account.token_decimals, account.address, at
@@ -196,17 +195,21 @@ def _test_accounts(vendor_id: str) -> list[Account]:
     ]
 
 
-def _add_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Account, at: datetime) -> None:
-    session.add(
-        SettlementAccount(
-            vendor_id=vendor_id,
-            env_mode=env_mode,
-            currency=account.currency,
-            chain_id=account.chain_id,
-            token_address=account.token_address,
-            token_decimals=account.token_decimals,
-            address=account.address,
-            created_at=at,
-            updated_at=at,
-        )
-    )
+def _add_accounts(
+    session: Session, vendor_id: str, env_mode: EnvMode, accounts: Iterable[Account], at: datetime
+) -> None:
+    rows = [
+        {
+            "vendor_id": vendor_id,
+            "env_mode": env_mode,
+            "currency": account.currency,
+            "chain_id": account.chain_id,
+            "token_address": account.token_address,
+            "token_decimals": account.token_decimals,
+            "address": account.address,
+            "created_at": at,
+            "updated_at": at,
+        }
+        for account in accounts
+    ]
+    session.execute(insert(SettlementAccount), rows)

@@ -87,18 +87,30 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
         subscription_id = session.scalar(owner)
         if subscription_id is not None:
             require_active(find_subscription(session, key, subscription_id))
-        delivery = subscription_id and session.get(WebhookDelivery, delivery_id, with_for_update=True)
-        if not delivery:
+        if subscription_id is None:
             refuse_archived(session, delivery_id, "read the order that its event was about")
             raise NotFound("There is no delivery with this id")
-        if delivery.lease_until is not None and delivery.lease_until > now:
-            raise Conflict("This delivery is being sent at this moment; look at its outcome first")
-        delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
-        delivery.next_attempt_at, delivery.delivered_at, delivery.lease_until = now, None, None
+        delivery = restart(session, delivery_id, now)
         session.flush()
         event = session.scalars(select(WebhookEvent).where(WebhookEvent.id == delivery.event_id)).one()
         attempts = _list_attempts(session, [delivery.id])[delivery.id]
     return LoggedDelivery(delivery=delivery, event=event, attempts=attempts)
+
+
+def restart(session: Session, delivery_id: str, now: datetime) -> WebhookDelivery:
+    """Let a delivery begin anew, with a fresh schedule of retries.
+
+    Raises
+    ------
+    Conflict
+        If it is being sent at this moment.
+    """
+    delivery = session.get_one(WebhookDelivery, delivery_id, with_for_update=True)
+    if delivery.lease_until is not None and delivery.lease_until > now:
+        raise Conflict("This delivery is being sent at this moment; look at its outcome first")
+    delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
+    delivery.next_attempt_at, delivery.delivered_at, delivery.lease_until = now, None, None
+    return delivery
 
 
 def get_event(resources: Resources, key: ApiKey, event_id: str) -> WebhookEvent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Mapping
 from datetime import datetime
@@ -46,7 +47,8 @@ def record_outcome(session: Session, lease: DeliveryLease, reply: HttpReply, now
         subscription.failing_since = None
     elif ours:
         _fail(session, lease, delivery, subscription, reply, now, rng)
-    log.info(
+    log.log(
+        logging.WARNING if delivery.status == DeliveryStatus.FAILED else logging.INFO,
         "webhook_attempt",
         delivery_id=lease.delivery_id,
         subscription_id=lease.subscription_id,

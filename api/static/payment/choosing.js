@@ -31,6 +31,7 @@ export class Choosing {
     this.options = new Options(this.api, (found) => this.#receive(found));
     byId("change").addEventListener("click", () => { takeStep("choose"); this.#change(); });
     byId("keep").addEventListener("click", () => this.#choose(this.#last));
+    byId("choose").addEventListener("keydown", ({ key }) => { if (key === "Escape" && !byId("keep").hidden) byId("keep").click(); });
     window.addEventListener("popstate", ({ state }) => this.#onBack(state?.step));
     byId("connect-button")?.addEventListener("click", () => this.#connect());
     byId("other-wallet")?.addEventListener("click", () => this.#connect());
@@ -81,6 +82,7 @@ export class Choosing {
   }
 
   #receive(found) {
+    if (this.#found && this.#found.note !== found.note) this.#renew();
     this.#found = found;
     this.chooser.offerOptions(found.options);
     this.#showNote();
@@ -114,6 +116,13 @@ export class Choosing {
       this.#tokens = null;
       throw problem;
     }
+  }
+
+  /** The networks that can be paid on are others by now. */
+  #renew() {
+    this.#tokens = null;
+    this.#isListed = false;
+    if (byId("review").hidden) this.#list().catch(() => {});
   }
 
   #choose(choice) {
@@ -191,10 +200,10 @@ export class Choosing {
   }
 
   #showNote() {
-    const { options, unread } = this.#found ?? { options: [], unread: [] };
+    const { options, unread, note } = this.#found ?? { options: [], unread: [] };
     const isPoor = options.length > 0 && options.every((option) => !option.is_payable);
     const unknown = fill(strings.unread, { chains: unread.map(({ name }) => name).join(", ") });
-    const texts = [...(isPoor ? [strings.none_enough] : []), ...(unread.length ? [unknown] : [])];
+    const texts = [...(note ? [note] : []), ...(isPoor ? [strings.none_enough] : []), ...(unread.length ? [unknown] : [])];
     byId("options-note").textContent = texts.join(" ");
     toggle(byId("options-note"), texts.length > 0);
   }

@@ -9,8 +9,10 @@ export class Devices {
   /**
    * @param {boolean} needsWallet whether this order is paid from a wallet
    * @param {() => void} onToggle called when the ways are unfolded or folded
+   * @param {() => void} onMove called when they become the only ways to pay, or are so no more
    */
-  constructor(needsWallet, onToggle) {
+  constructor(needsWallet, onToggle, onMove) {
+    this.onMove = onMove;
     this.box = byId("devices");
     this.box.addEventListener("toggle", onToggle);
     byId("copy-link").addEventListener("click", () => this.#copy());
@@ -23,17 +25,24 @@ export class Devices {
     return this.box.open;
   }
 
-  /** Show the ways first, since there is none in this browser. */
+  /** What to press where nothing can be signed here; empty where a wallet is. */
+  get label() {
+    return this.box.parentElement.id === "devices-first" ? this.box.querySelector("h2").innerText : "";
+  }
+
+  /** Show the ways first, since there is no wallet in this browser. */
   offerFirst() {
     byId("devices-first").append(this.box);
     toggle(byId("no-wallet"), true);
     this.box.open = true;
+    this.onMove();
   }
 
-  /** Offer them again after a try to pay without a wallet. */
+  /** Lead to them who would pay without a wallet. */
   offerAgain() {
     this.offerFirst();
     focusOn(this.box.querySelector("summary"));
+    this.box.scrollIntoView();
   }
 
   async #look() {
@@ -50,6 +59,7 @@ export class Devices {
     toggle(byId("no-wallet"), false);
     this.box.open = false;
     byId("devices-last").append(this.box);
+    this.onMove();
   }
 
   async #copy() {

@@ -79,3 +79,8 @@ export function focusOn(element) {
 export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }
+
+/** Fetch a sheet of style that few need. */
+export function addSheet(link) {
+  document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", ...link }));
+}

@@ -11,7 +11,7 @@ export const locale = document.documentElement.dataset.locale;
 const LATIN = { numberingSystem: "latn" }; // as wallets and explorers write, in every language
 const plurals = new Intl.PluralRules(locale);
 const numbers = new Intl.NumberFormat(locale, LATIN);
-const TO_THE_MINUTE = { ...LATIN, year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit" };
+const TO_THE_MINUTE = { ...LATIN, year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
 const moments = new Intl.DateTimeFormat(locale, TO_THE_MINUTE);
 const exactMoments = new Intl.DateTimeFormat(locale, { ...TO_THE_MINUTE, second: "2-digit" });
 

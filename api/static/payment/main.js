@@ -5,7 +5,7 @@ import { Choosing } from "./choosing.js";
 import { Claiming } from "./claiming.js";
 import { Connection } from "./connection.js";
 import { Devices } from "./devices.js";
-import { announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
+import { addSheet, announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
 import { keepDetailsOpen } from "./folding.js";
 import { InFlight } from "./in_flight.js";
 import { strings } from "./language.js";
@@ -34,6 +34,7 @@ const FINAL = ["success", "failed", "cancelled", "refunded"];
 let current = null;
 let retry = null;
 let isCutOff = false;
+let isUnsent = false;
 let showsSent = false;
 let paysAnyway = false;
 
@@ -46,7 +47,7 @@ const news = new News(`${path}/events`, isFresh() ? version : "", () => polling.
 const steps = new Steps((isLate) => showContact(current, isLate));
 const reporting = new Reporting(api, sent, () => apply(current, true));
 const connection = isSimulated ? null : new Connection(() => choosing.reconsider());
-const quoting = new Quoting(api, labelOf, (problem) => showProblem(problem, () => quoting.renew()));
+const quoting = new Quoting(api, labelOf, onUnpriced);
 const explaining = new Explaining(merchant, () => quoting.last);
 const explain = (problem) => explaining.explain(problem);
 const choosing = new Choosing({ api, quoting, connection }, { showProblem, hideProblem, isElsewhere: () => inFlight.isElsewhere, isPaying: () => inFlight.isHere });
@@ -57,21 +58,22 @@ const leaving = new Leaving(() => inFlight.isElsewhere || sent.transaction !== n
 const walletPayment = isSimulated ? null : new WalletPayment(api, connection, (...said) => inFlight.say(...said));
 const claiming = byId("claim") && walletPayment
   && new Claiming(api, (say) => connection.ask(say), explain, (state) => apply(state));
-const devices = new Devices(!isSimulated && firstState.panel === "pay", () => current && polling.every(pace(current)));
+const devices = new Devices(!isSimulated && firstState.panel === "pay", () => current && polling.every(pace(current)), () => quoting.relabel());
 const controls = byId("test-controls") && new TestControls(api, explain, onSimulated);
 
 start();
 
 function start() {
   byId("needs-script")?.remove();
+  dressForced();
   guardTaps();
   dropBrokenPictures();
   keepDetailsOpen();
   localiseTimes();
   offerCopy();
   for (const element of document.querySelectorAll("[data-needs-script]")) toggle(element, true);
-  new Paying({ api, quoting, inFlight, walletPayment, claiming }, { follow, showProblem, hideProblem });
-  byId("retry").addEventListener("click", () => { hideProblem(); retry(); });
+  new Paying({ api, quoting, inFlight, walletPayment, claiming, devices }, { follow, showProblem, hideProblem });
+  byId("retry").addEventListener("click", tryAgain);
   byId("pay-anyway").addEventListener("click", () => { paysAnyway = true; apply(current, true); focusOn(titleOf(current)); });
   byId("i-did-not").addEventListener("click", () => go(current.return_url));
   byId("i-paid").addEventListener("click", () => onAnswered(true));
@@ -85,6 +87,13 @@ function start() {
   if (byId("pay").hidden) performance.mark("interactive");
 }
 
+/** Where the system forces its own colours, fetch what that needs. */
+function dressForced() {
+  const forced = window.matchMedia("(forced-colors: active)");
+  forced.onchange = () => { if (forced.matches) addSheet({ href: byId("checkout").dataset.forced }); };
+  forced.onchange();
+}
+
 /** Whether the server has just said that this page holds: who goes back is shown one that was kept, unasked. */
 function isFresh() {
   return performance.getEntriesByType("navigation")[0]?.type !== "back_forward";
@@ -95,7 +104,7 @@ function apply(state, isForced = false) {
   const before = current;
   const wasSent = showsSent;
   sent.learn(state);
-  showsSent = state.panel === "pay" && sent.isPending(state);
+  showsSent = (state.panel === "pay" || state.is_paused) && sent.isPending(state);
   const isNews = !before || showsSent !== wasSent || identity(before) !== identity(state);
   current = state;
   if (isNews || isForced) draw(state);
@@ -135,7 +144,7 @@ function identity({ changes, panel, payment_order_status: status, status_reason:
 /** Whether something may still happen: money that a bridge has will come back, and what was sent will be seen. */
 function awaitsNews(state) {
   if (state.stranded.some((row) => !row.is_back) || sent.unlisted(state)) return true;
-  return !FINAL.includes(state.payment_order_status) && state.tone !== "notice";
+  return !FINAL.includes(state.payment_order_status) && (state.tone !== "notice" || state.is_paused);
 }
 
 function pace(state) {
@@ -182,6 +191,7 @@ function known(state) {
 /** What the button says: how much, and who pays. */
 function labelOf(amount) {
   if (isSimulated) return fill(strings.pay_test_button, { amount });
+  if (devices.label) return devices.label;
   const { label } = connection;
   return fill(label ? strings.pay_wallet_button : strings.pay_button, { amount, wallet: label });
 }
@@ -225,21 +235,37 @@ function onAnswered(hasPaid) {
 }
 
 function showProblem(problem, again, { label = words.retry, takesFocus = true } = {}) {
+  if (problem.kind === "no_wallet") return devices.offerAgain();
   retry = again;
-  isCutOff = ["network", "offline"].includes(problem.kind);
+  isCutOff = problem.kind === "network";
+  isUnsent ||= problem.kind === "offline";
   toggle(byId("retry"), again !== null);
   byId("retry").textContent = label;
   const box = byId("problem");
   fillSlots(box, { text: explain(problem) });
   toggle(box, true);
   announce(explain(problem));
-  if (problem.kind === "no_wallet") devices.offerAgain();
-  else if (takesFocus) focusOn(box);
+  if (takesFocus) focusOn(box);
   if (problem.kind === "refused") polling.now();
 }
 
+/** No price could be had: ask again, or choose what has one. */
+function onUnpriced(problem) {
+  if (problem.reason !== "no_route") return showProblem(problem, () => quoting.renew());
+  return showProblem(problem, () => byId("change").click(), { label: strings.choose_other });
+}
+
 function hideProblem() {
+  isUnsent = false;
   toggle(byId("problem"), false);
+}
+
+/** That a payment was not sent stays said until it is tried again. */
+function tryAgain() {
+  const wasUnsent = isUnsent;
+  hideProblem();
+  retry();
+  if (wasUnsent) showProblem(new Problem("offline"), null, { takesFocus: false });
 }
 
 /** While a payment is followed, say when its news can't be had, and that it goes on without the page. */

@@ -1,6 +1,7 @@
 // The ways to pay that suit the wallet: asked of the server, and of the wallet itself where no endpoint has answered.
 
 const AGAIN_MS = 2_500;
+const UNSEEN_MS = 30_000; // a chain on which payments can't be seen comes back by itself
 const MOST_AGAIN = 2;
 
 export class Options {
@@ -24,7 +25,8 @@ export class Options {
     if (held.length) found = await this.api.options({ ...account, ...best, held });
     if (asked !== this.#asked) return;
     this.onFound(found);
-    if (found.unread.length && connected) this.#lookAgain(account, held, asked, 1);
+    if (found.note) this.#timer = setTimeout(() => this.read(connected).catch(() => {}), UNSEEN_MS);
+    else if (found.unread.length && connected) this.#lookAgain(account, held, asked, 1);
   }
 
   stop() {

@@ -20,6 +20,8 @@ export function showState(state) {
   if (state.panel === "outcome") showOutcome(panel, state);
   showStranded(state.stranded);
   showTransactions(state.transactions);
+  toggle(byId("left-out"), Boolean(state.left_out_text));
+  byId("left-out").textContent = state.left_out_text;
   toggle(byId("deadline"), state.panel === "pay");
   for (const line of document.querySelectorAll("[data-on-its-way]")) {
     toggle(line, Boolean(state.on_its_way_text));

@@ -3,13 +3,13 @@
 import { Problem } from "./api.js";
 import { announce, byId } from "./dom.js";
 import { strings } from "./language.js";
-import { showPaying } from "./quote_view.js";
+import { isAgreed, showPaying } from "./quote_view.js";
 import { WalletProblem } from "./wallet.js";
 
 export class Paying {
   /**
    * @param {object} parts `api`, `quoting`, `inFlight`, `walletPayment` (null where the test wallet pays),
-   *   `claiming` likewise
+   *   `claiming` likewise, `devices`
    * @param {object} page what it does: `follow(quote, known)`, `showProblem`, `hideProblem`
    */
   constructor(parts, page) {
@@ -21,6 +21,8 @@ export class Paying {
   /** Pay the quote that the button shows, unless a payment is in flight already. */
   async pay() {
     const quote = this.quoting.payable;
+    if (this.devices.label) return this.devices.offerAgain();
+    if (quote && !isAgreed()) return;
     if (!quote || byId("pay-button").getAttribute("aria-disabled") || !await this.inFlight.begin()) return;
     this.page.hideProblem();
     this.quoting.hold();
@@ -72,7 +74,7 @@ export class Paying {
     const isAnswered = problem instanceof WalletProblem || ["refused", "busy", "offline"].includes(problem.kind);
     if (!isAnswered && !this.walletPayment) return page.follow(quote, { isUnsure: true });
     quoting.offerAgain();
-    const again = ["busy", "offline"].includes(problem.kind) ? () => this.pay() : null;
+    const again = problem.kind === "busy" ? () => this.pay() : null; // offline, nothing is paid alone later
     return page.showProblem(problem, again, { takesFocus: false });
   }
 }

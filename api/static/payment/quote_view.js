@@ -1,6 +1,6 @@
 // Draws the quote, its countdown, and a price that has changed.
 
-import { announce, byId, dressAvatar, fill, fillList, fillSlots, toggle } from "./dom.js";
+import { announce, byId, dressAvatar, fill, fillList, fillSlots, focusOn, toggle } from "./dom.js";
 import { strings } from "./language.js";
 import { noteChange } from "./taps.js";
 
@@ -14,6 +14,7 @@ export function showChoice(choice) {
   fit(byId("quote-amount"));
   showLoading(true);
   hideActions();
+  byId("slow-ok").checked = false;
 }
 
 /** Show the list of tokens instead. */
@@ -35,7 +36,7 @@ export function showLoading(isLoading) {
 export function showQuote(quote) {
   const review = byId("review");
   showLoading(false);
-  const empty = { most_text: quote.most_text ?? "", wallet_note: quote.wallet_note ?? "" };
+  const empty = { most_text: quote.most_text ?? "", wallet_note: quote.wallet_note ?? "", slow_text: quote.slow_text ?? "" };
   fillSlots(review, { ...quote, ...empty, chain_text: quote.chain, time_line: fill(strings.takes, { time: quote.time_text }) });
   for (const line of review.querySelectorAll("[data-optional]")) toggle(line, Boolean(quote[line.dataset.optional]?.length));
   fit(byId("quote-amount"));
@@ -55,6 +56,8 @@ export function showPayButton(quote, label) {
   button.removeAttribute("aria-disabled");
   fillSlots(button, { pay_label: label });
   toggle(byId("held"), true);
+  // Much enlarged it would hide the rest.
+  byId("pay-bar").classList.toggle("still", button.offsetHeight * 5 > window.innerHeight);
 }
 
 /** Say what the wallet lacks, instead of letting it fail. */
@@ -62,6 +65,14 @@ export function showShortage(text) {
   hideActions();
   byId("shortage").textContent = text;
   toggle(byId("shortage"), true);
+}
+
+/** Whether the customer has said that a slow payment may be slow, or it is none; else lead there. */
+export function isAgreed() {
+  const box = byId("slow-ok");
+  if (box.parentElement.hidden || box.checked) return true;
+  focusOn(box);
+  return false;
 }
 
 /** Say that the payment is being sent, or what it waits for. */

@@ -1,6 +1,6 @@
 // The receipt: drawn when the server says that an order is closed, copied as plain text, printed by the browser.
 
-import { byId, fillList, toggle } from "./dom.js";
+import { addSheet, byId, fillList, toggle } from "./dom.js";
 import { strings } from "./language.js";
 import { localiseTimes } from "./pictures.js";
 
@@ -35,7 +35,7 @@ export class Receipt {
   #prepareToPrint() {
     const { print: href } = byId("record").dataset;
     if (!href || byId("print-style")) return;
-    document.head.append(Object.assign(document.createElement("link"), { id: "print-style", rel: "stylesheet", media: "print", href }));
+    addSheet({ id: "print-style", media: "print", href });
   }
 
   async #copy() {

@@ -47,7 +47,12 @@ class SchemaState:
                 f"is at revision {self.found}, for which this version, {self.wanted}, is too old",
                 "install the newer one",
             )
-        return f"is at revision {self.found or 'none'}, this version needs {self.wanted}", "run `checkout db upgrade`"
+        if self.found is None:
+            remedy = (
+                "run `checkout db upgrade` if it is new; if there have been orders, end all processes and restore it"
+            )
+            return f"is empty, this version needs revision {self.wanted}", remedy
+        return f"is at revision {self.found}, this version needs {self.wanted}", "run `checkout db upgrade`"
 
     def describe(self) -> str:
         """Say the same in a sentence."""

@@ -19,6 +19,7 @@ from api.storage.tables.system import (
     SchemaCompatibility,
     StoredQuote,
     WatchCursor,
+    WatchedEndpoint,
 )
 from api.storage.tables.vendors import ApiKeyRow, OwnedAddress, SettlementAccount, Vendor
 from api.storage.tables.webhooks import (
@@ -56,6 +57,7 @@ __all__ = [
     "Vendor",
     "VendorBrand",
     "WatchCursor",
+    "WatchedEndpoint",
     "WebhookAttempt",
     "WebhookDelivery",
     "WebhookEvent",

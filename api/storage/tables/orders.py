@@ -5,21 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.domain.ids import IdPrefix, make_id
-from api.storage.base import Base
+from api.storage.base import Base, hold_only
 from api.storage.types import BigKey, Uint256
 
 
 def _make_transfer_id() -> str:
     return make_id(IdPrefix.TRANSFER, datetime.now(UTC))
-
-
-def _only(condition: str) -> dict[str, Any]:
-    """Let an index hold those rows only."""
-    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 class PaymentOrder(Base):
@@ -166,8 +161,8 @@ class Payment(Base):
         Index(None, "chain_id", "recipient"),
         Index(None, "tx_hash"),
         Index(None, "sender"),
-        Index("ix_payments_unmatched", "recipient", "public_id", **_only("order_id IS NULL")),
-        Index("ix_payments_unannounced", "env_mode", "chain_id", **_only("order_id IS NULL AND NOT is_announced")),
+        Index("ix_payments_unmatched", "recipient", "public_id", **hold_only("order_id IS NULL")),
+        Index("ix_payments_unannounced", "env_mode", "chain_id", **hold_only("order_id IS NULL AND NOT is_announced")),
     )
 
 

@@ -80,6 +80,23 @@ class WatchCursor(Base):
     updated_at: Mapped[datetime]
 
 
+class WatchedEndpoint(Base):
+    """How an endpoint of a chain fared when its worker looked last; `place` is its number in the settings, from 1.
+
+    `answers`: whether it answered when all were compared. `in_step`: whether its blocks were those of the others.
+    """
+
+    __tablename__ = "watched_endpoints"
+
+    env_mode: Mapped[str] = mapped_column(String(8), primary_key=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    place: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    host: Mapped[str] = mapped_column(String(255))
+    answers: Mapped[bool]
+    in_step: Mapped[bool]
+    noted_at: Mapped[datetime]
+
+
 class DoubtfulBlock(Base):
     """A block that may hold more than an endpoint said; it is settled apart while the cursor goes on.
 

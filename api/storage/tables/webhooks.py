@@ -7,8 +7,10 @@ from datetime import datetime
 from sqlalchemy import JSON, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from api.storage.base import Base
+from api.storage.base import Base, hold_only
 from api.storage.types import BigKey
+
+_ONLY_PENDING = hold_only("status = 'pending'")
 
 
 class WebhookEvent(Base):
@@ -94,6 +96,13 @@ class WebhookDelivery(Base):
         UniqueConstraint("event_id", "subscription_id"),
         Index(None, "status", "next_attempt_at"),
         Index(None, "subscription_id", "created_at"),
+        Index(
+            "ix_webhook_deliveries_pending",
+            "status",
+            "subscription_id",
+            "next_attempt_at",
+            **hold_only("status = 'pending'"),
+        ),
     )
 
 

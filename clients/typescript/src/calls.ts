@@ -1,5 +1,6 @@
 // Sends requests, again where that is safe, and reads their answers.
 import { decode, encode } from "./amounts.js";
+import { checkIdempotencyKey } from "./checks.js";
 import { type CheckoutError, chooseError, ConnectionFailed, type NotFound, UnexpectedAnswer } from "./errors.js";
 import { chooseWait, readRetryAfter, type Retries } from "./retries.js";
 import type { components } from "./schema.js";
@@ -60,10 +61,14 @@ export type TryOnce = (url: string, request: RequestInit) => Promise<Received | 
 /** Sends calls to a target. */
 export function makeSend(target: Target): Send {
   return async (call, options = {}) => {
-    const key = call.method === "POST" ? (options.idempotencyKey ?? globalThis.crypto.randomUUID()) : undefined;
+    const key = call.method === "POST" ? chooseKey(options.idempotencyKey) : undefined;
     const ask: TryOnce = (url, request) => tryOnce(target, url, request, options.signal);
     return readAnswer(call, await askPatiently(target, call, ask, options.signal, key), key);
   };
+}
+
+function chooseKey(own: string | undefined): string {
+  return own === undefined ? globalThis.crypto.randomUUID() : checkIdempotencyKey(own);
 }
 
 /** An answer to a question, which is asked again where that is safe. Throws `ConnectionFailed` if there is none. */
@@ -177,12 +182,6 @@ function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> 
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
   });
-}
-
-/** An id that may stand in a path; anything else would lead to another address. */
-export function checkId(given: string): string {
-  if (!/^[A-Za-z0-9_-]{1,255}$/.test(given)) throw new TypeError(`${JSON.stringify(given)} is no id`);
-  return given;
 }
 
 interface Page {

@@ -1,5 +1,6 @@
 // The client: where a service is, and its operations.
 import { makeSend } from "./calls.js";
+import { checkAddress, checkApiKey } from "./checks.js";
 import { Orders, PaymentLinks, Transfers } from "./orders.js";
 import { ApiKeys, Branding, Events, Quotes, Routes, Tokens } from "./resources.js";
 import { RETRIES, type Retries } from "./retries.js";
@@ -9,7 +10,7 @@ import { Webhooks } from "./subscriptions.js";
 export interface ClientOptions {
   /** Where the service is, such as `https://pay.example`. */
   readonly baseUrl: string;
-  /** `sk_test_…` or `sk_live_…`, on a server only. Routes, quotes and tokens work without one. */
+  /** `sk_test_…` or `sk_live_…`, on a server only. Routes, quotes and tokens work without one. White space around it is taken off. */
   readonly apiKey?: string;
   /** For one attempt as a whole. Default: 30,000. */
   readonly timeoutMs?: number;
@@ -32,17 +33,15 @@ export class CheckoutClient {
   readonly branding: Branding;
   readonly apiKeys: ApiKeys;
 
-  /** Throws a `TypeError` if the address is none, or `apiKey` is there but empty, as of a setting that is missing. */
+  /**
+   * Throws a `TypeError` if the address is none; if `apiKey` is there but undefined or empty, as of a setting that is
+   * missing; or if it is a live key and the address plain http, but for this machine's own.
+   */
   constructor(options: ClientOptions) {
-    const { baseUrl, apiKey, timeoutMs = 30_000, retries, fetch = globalThis.fetch } = options;
-    if ("apiKey" in options && !apiKey?.trim()) {
-      throw new TypeError("apiKey is empty: is the setting there? Leave it out where no key is needed");
-    }
-    const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-    if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-      throw new TypeError(`${JSON.stringify(baseUrl)} is no address of a service, such as https://pay.example`);
-    }
-    const target = { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, timeoutMs, fetch, retries: { ...RETRIES, ...retries } };
+    const { timeoutMs = 30_000, retries, fetch = globalThis.fetch } = options;
+    const baseUrl = checkAddress(options.baseUrl);
+    const apiKey = "apiKey" in options ? checkApiKey(options.apiKey, baseUrl) : undefined;
+    const target = { baseUrl, apiKey, timeoutMs, fetch, retries: { ...RETRIES, ...retries } };
     const send = makeSend(target);
     this.paymentLinks = new PaymentLinks(send);
     this.orders = new Orders(send, makeStream(target));

@@ -1,5 +1,6 @@
 // Payment links, orders, and transfers that belong to none.
-import { checkId, listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
+import { listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
+import { checkId } from "./checks.js";
 import { writeFilter, type OrderFilter, type PageChoice } from "./filters.js";
 import type * as schema from "./schema.js";
 import { splitLines, type Stream } from "./streams.js";
@@ -31,7 +32,7 @@ export class Orders {
 
   /** Reads an order. */
   get(orderId: string, options?: CallOptions): Promise<schema.PaymentOrder> {
-    return this.send({ method: "GET", path: `${ORDERS}/${checkId(orderId)}`, kind: "PaymentOrder" }, options);
+    return this.send({ method: "GET", path: `${ORDERS}/${checkId({ orderId })}`, kind: "PaymentOrder" }, options);
   }
 
   /** The orders of the key's environment, newest first; a page is asked for at a time. Of several filters, those that have all. */
@@ -79,7 +80,7 @@ export class Orders {
   }
 
   private act(orderId: string, act: string, body: unknown, options?: PostOptions): Promise<schema.PaymentOrder> {
-    const path = `${ORDERS}/${checkId(orderId)}/${act}`;
+    const path = `${ORDERS}/${checkId({ orderId })}/${act}`;
     return this.send({ method: "POST", path, kind: "PaymentOrder", body }, options);
   }
 }
@@ -108,7 +109,7 @@ export class Transfers {
    * A closed order is credited, and the money can be sent back with a refund that has `to`.
    */
   assign(transferId: string, assignment: schema.Assignment, options?: PostOptions): Promise<schema.PaymentOrder> {
-    const path = `${TRANSFERS}/${checkId(transferId)}/assign`;
+    const path = `${TRANSFERS}/${checkId({ transferId })}/assign`;
     return this.send({ method: "POST", path, kind: "PaymentOrder", body: assignment }, options);
   }
 }

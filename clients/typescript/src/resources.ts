@@ -1,5 +1,6 @@
 // The operations but for orders and webhooks.
-import { checkId, listPages, type CallOptions, type Send } from "./calls.js";
+import { listPages, type CallOptions, type Send } from "./calls.js";
+import { checkId } from "./checks.js";
 import { NoRoute } from "./errors.js";
 import { writeMoment } from "./filters.js";
 import type * as schema from "./schema.js";
@@ -61,17 +62,17 @@ export class Quotes {
 
   /** Reads a quote again. */
   read(quoteId: string, options?: CallOptions): Promise<schema.Quote> {
-    return this.send({ method: "GET", path: `${QUOTES}/${checkId(quoteId)}`, kind: "Quote" }, options);
+    return this.send({ method: "GET", path: `${QUOTES}/${checkId({ quoteId })}`, kind: "Quote" }, options);
   }
 
   /** Makes a quote again from the market that it was made on: the same figures, or something is wrong. */
   replay(quoteId: string, options?: CallOptions): Promise<schema.Quote> {
-    return this.send({ method: "GET", path: `${QUOTES}/${checkId(quoteId)}/replay`, kind: "Quote" }, options);
+    return this.send({ method: "GET", path: `${QUOTES}/${checkId({ quoteId })}/replay`, kind: "Quote" }, options);
   }
 
   /** Reads a quote with all that it rests on, for `routing-engine replay`. */
   archive(quoteId: string, options?: CallOptions): Promise<schema.QuoteArchive> {
-    return this.send({ method: "GET", path: `${QUOTES}/${checkId(quoteId)}/archive`, kind: "QuoteArchive" }, options);
+    return this.send({ method: "GET", path: `${QUOTES}/${checkId({ quoteId })}/archive`, kind: "QuoteArchive" }, options);
   }
 }
 
@@ -117,7 +118,7 @@ export class Events {
 
   /** Reads an event: what webhooks got. */
   get(eventId: string, options?: CallOptions): Promise<schema.ListedEvent> {
-    return this.send({ method: "GET", path: `${EVENTS}/${checkId(eventId)}`, kind: "ListedEvent" }, options);
+    return this.send({ method: "GET", path: `${EVENTS}/${checkId({ eventId })}`, kind: "ListedEvent" }, options);
   }
 
   /** The events of the key's environment, oldest first; a page is asked for at a time. */

@@ -113,8 +113,10 @@ export interface components {
             payment_order_status: components["schemas"]["OrderStatus"] | null;
             /** @description Why it stands there; empty where there is nothing to say */
             status_reason: components["schemas"]["StatusReason"];
-            /** @description All transactions of the order, oldest first; or the transfer's */
+            /** @description Those of the order that weigh most, oldest first: all, or a hundred where it has more; or the transfer's */
             transactions: components["schemas"]["Transaction"][];
+            /** @description Only where there are more: how many. The order itself lists all */
+            transactions_left_out?: number;
             /** @description Of `payment_refunded` only: what went back */
             refund?: components["schemas"]["Refund"];
             /** @description Of `payment_unmatched` only: what belongs to no order */
@@ -576,7 +578,7 @@ export interface components {
         };
         /** @description The price of one piece: `amount / 10**decimals` of the order's currency. */
         NewUnitPrice: {
-            /** @description In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits */
+            /** @description In units of ``10**-decimals`` of the currency, 0 to 2^256-1: an integer, or a string of digits */
             amount: bigint | number;
             /** @description Decimal places of the amount; they belong to the price, not to the token */
             decimals: number;
@@ -601,7 +603,7 @@ export interface components {
         };
         /** @description The total price: `amount / 10**decimals` of the currency. */
         NewOrderPrice: {
-            /** @description A token that the merchant is settled in, or `USD` */
+            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD` */
             currency: string;
             /** @description In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits */
             amount: bigint | number;
@@ -678,7 +680,7 @@ export interface components {
         };
         /** @description The total price, as it was given. */
         OrderPrice: {
-            /** @description A token that the merchant is settled in, or `USD` */
+            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD` */
             currency: string;
             /** @description In units of ``10**-decimals`` of the currency; up to 2^256-1 */
             amount: bigint;
@@ -856,6 +858,8 @@ export interface components {
             action: components["schemas"]["Action"];
             /** @description Quote of this order, for paying as the payer chose */
             quote_id?: string;
+            /** @description With `pay`: the price reaches you and names no order, as what an exchange sends. The order stays as it is, and `payment_unmatched` tells of the transfer */
+            without_reference?: boolean;
         };
         /** @description A page of transfers, newest first. */
         UnmatchedTransferList: {
@@ -1243,7 +1247,7 @@ export interface components {
          * @description Why nobody could pay an order.
          * @enum {string}
          */
-        NotPayable: "" | "no_settlement_account" | "chain_not_connected" | "order_closed" | "order_expired" | "nothing_due";
+        NotPayable: "" | "no_settlement_account" | "chain_not_connected" | "chain_not_read" | "order_closed" | "order_expired" | "nothing_due";
         /**
          * @description Where an order stands.
          * @enum {string}

@@ -1,5 +1,6 @@
 // Webhook subscriptions and their deliveries; `verifyWebhook` checks what they receive.
-import { checkId, listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
+import { listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
+import { checkId } from "./checks.js";
 import { writeMoment } from "./filters.js";
 import type * as schema from "./schema.js";
 
@@ -21,7 +22,7 @@ export class Webhooks {
 
   /** Reads a subscription, without its secret. */
   async get(webhookId: string, options?: CallOptions): Promise<schema.Subscription> {
-    const path = `${PATH}/${checkId(webhookId)}`;
+    const path = `${PATH}/${checkId({ webhookId })}`;
     return (await this.send({ method: "GET", path, kind: "FoundSubscription" }, options)).data;
   }
 
@@ -31,13 +32,13 @@ export class Webhooks {
     change: schema.SubscriptionChange,
     options?: CallOptions,
   ): Promise<schema.Subscription> {
-    const path = `${PATH}/${checkId(webhookId)}`;
+    const path = `${PATH}/${checkId({ webhookId })}`;
     return (await this.send({ method: "PATCH", path, kind: "Changed", body: change }, options)).data;
   }
 
   /** Deletes a subscription; what was not delivered yet is given up. */
   async delete(webhookId: string, options?: CallOptions): Promise<void> {
-    await this.send({ method: "DELETE", path: `${PATH}/${checkId(webhookId)}`, kind: "Message" }, options);
+    await this.send({ method: "DELETE", path: `${PATH}/${checkId({ webhookId })}`, kind: "Message" }, options);
   }
 
   /** Sends an event about an order that does not exist, and gives its id. */
@@ -71,7 +72,7 @@ export class Webhooks {
     limit?: number,
     options?: CallOptions,
   ): AsyncGenerator<schema.Delivery, void, undefined> {
-    const path = `${PATH}/${checkId(webhookId)}/deliveries`;
+    const path = `${PATH}/${checkId({ webhookId })}/deliveries`;
     const ask = (cursor?: string) =>
       this.send({ method: "GET", path, kind: "DeliveryPage", query: { limit, cursor } }, options);
     for await (const page of listPages(ask)) yield* page.data;
@@ -79,11 +80,11 @@ export class Webhooks {
 
   /** Sends an event to a subscription again, with the same id. */
   async redeliver(deliveryId: string, options?: PostOptions): Promise<schema.Delivery> {
-    const path = `/api/v1/webhook_delivery/${checkId(deliveryId)}/redeliver`;
+    const path = `/api/v1/webhook_delivery/${checkId({ deliveryId })}/redeliver`;
     return (await this.send({ method: "POST", path, kind: "Redelivery" }, options)).data;
   }
 
   private post<K extends keyof schema.components["schemas"]>(webhookId: string, act: string, kind: K, body?: unknown) {
-    return { method: "POST", path: `${PATH}/${checkId(webhookId)}/${act}`, kind, body } as const;
+    return { method: "POST", path: `${PATH}/${checkId({ webhookId })}/${act}`, kind, body } as const;
   }
 }

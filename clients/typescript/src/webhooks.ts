@@ -38,7 +38,7 @@ export async function verifyWebhook(
   { toleranceS = 300, now = new Date() }: VerifyOptions = {},
 ): Promise<ReceivedEvent> {
   const keys = await Promise.all([secrets].flat().map(readSecret));
-  if (keys.length === 0) throw new TypeError("Give the subscription's secret: whsec_…");
+  if (keys.length === 0) throw new TypeError("secrets is empty: give the subscription's secret, whsec_…");
   const given = ["id", "timestamp", "signature"].map((name) => readHeader(headers, `webhook-${name}`));
   const [id, sent, signatures] = given;
   if (!id || !sent || !signatures) {
@@ -52,8 +52,11 @@ export async function verifyWebhook(
   return { id, event: readEvent(content) };
 }
 
-async function readSecret(secret: string): Promise<CryptoKey> {
-  const key = readBase64(secret.replace(/^whsec_/, ""));
+async function readSecret(secret: string | undefined): Promise<CryptoKey> {
+  if (typeof secret !== "string") {
+    throw new TypeError(`secrets: ${String(secret)} is no secret of a webhook, whsec_…: is the setting there?`);
+  }
+  const key = readBase64(secret.trim().replace(/^whsec_/, ""));
   if (key === undefined || key.length < LEAST_BYTES) {
     throw new TypeError("This is no webhook's secret; it begins with whsec_ and was shown when the webhook was made");
   }

@@ -76,13 +76,6 @@ const lost = () => new TypeError("fetch failed");
 const made = () => answer({ payment_order_id: "po_1", payment_url: URL_ });
 const keys = (asked) => asked.map((each) => each.headers["Idempotency-Key"]);
 
-test("a key that is missing is refused at once, and none is none", () => {
-  for (const apiKey of [undefined, "", " "]) {
-    assert.throws(() => new checkout.CheckoutClient({ baseUrl: URL_, apiKey }), /apiKey is empty/);
-  }
-  new checkout.CheckoutClient({ baseUrl: URL_ });
-});
-
 test("answers are written as JSON with their digits", () => {
   assert.equal(checkout.stringify({ due: 10n ** 30n, cart: [1, "2", null] }), `{"due":"1${"0".repeat(30)}","cart":[1,"2",null]}`);
   assert.equal(checkout.stringify({ due: 1n }, 1), '{\n "due": "1"\n}');

@@ -10,9 +10,11 @@ import sqlite3
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 
 from crosschain_checkout_client import CheckoutClient, WebhookRefused, verify_webhook
-from crosschain_checkout_client.errors import Conflict, NotFound
+from crosschain_checkout_client.errors import Conflict, KeyReused, NotFound
+from crosschain_checkout_client.models import PaymentOrder
 from flask import Flask, Response, abort, redirect, render_template_string, request
 
 SHOP_URL = os.environ.get("SHOP_URL", "http://127.0.0.1:5000")
@@ -21,12 +23,13 @@ TITLE, PRICE = "Teapot", {"currency": "USDC", "amount": 2500, "decimals": 2}  # 
 TABLE = """
 CREATE TABLE IF NOT EXISTS orders (
     cart TEXT PRIMARY KEY, payment_order_id TEXT UNIQUE, payment_url TEXT NOT NULL,
-    status TEXT NOT NULL DEFAULT 'created', delivered INTEGER NOT NULL DEFAULT 0)
+    status TEXT NOT NULL DEFAULT 'created', changed_at REAL NOT NULL DEFAULT 0, delivered INTEGER NOT NULL DEFAULT 0)
 """
 PAGE = """
 <!doctype html><meta name="viewport" content="width=device-width"><title>{{ title }}</title>
 <h1>{{ title }}</h1>{% if cart %}<p>Your order is <b>{{ order["status"] }}</b>.
-{% if order["delivered"] %}It is on its way to you.{% else %}This page looks again by itself.
+{% if order["status"].startswith("refunded") %}What you paid was sent back.
+{% elif order["delivered"] %}It is on its way to you.{% else %}This page looks again by itself.
 <meta http-equiv="refresh" content="2">{% endif %}</p>
 {% else %}<form method="post" action="/buy"><input type="hidden" name="cart" value="{{ new_cart }}">
 <p>25 USDC, in any token on any chain</p><button>Buy</button></form>{% endif %}
@@ -104,15 +107,18 @@ def receive() -> tuple[str, int]:
 
 def update(order_id: str) -> None:
     """Bring an order up to date, and deliver it once it is paid: once, however often this is called."""
+    try:
+        order = checkout.orders.get(order_id)  # before the transaction: it may take a minute, and others would wait
+    except NotFound:  # the sample of a test event
+        return
+    is_paid = order.payment_order_status == "success" and order.status_reason != "reorged"
+    status = " ".join(filter(None, (order.payment_order_status, order.status_reason)))
+    changed_at = order.updated_at.timestamp()
+    newer = "UPDATE orders SET status = ?, changed_at = ? WHERE payment_order_id = ? AND changed_at <= ?"
+    first = "UPDATE orders SET delivered = 1 WHERE payment_order_id = ? AND delivered = 0"
     with open_database() as database:
-        try:
-            order = checkout.orders.get(order_id)
-        except NotFound:  # the sample of a test event
-            return
-        is_paid = order.payment_order_status == "success" and order.status_reason != "reorged"
-        status = " ".join(filter(None, (order.payment_order_status, order.status_reason)))
-        database.execute("UPDATE orders SET status = ? WHERE payment_order_id = ?", [status, order_id])
-        first = "UPDATE orders SET delivered = 1 WHERE payment_order_id = ? AND delivered = 0"
+        if not database.execute(newer, [status, changed_at, order_id, changed_at]).rowcount:
+            return  # while this one was waiting, another has read what came later
         if is_paid and database.execute(first, [order_id]).rowcount:
             deliver(order.metadata["cart"])
 
@@ -124,19 +130,43 @@ def deliver(cart: str) -> None:
 
 @app.post("/orders/<cart>/refund")
 def refund(cart: str) -> tuple[dict[str, object], int]:
-    """Send everything back: for the shop's owner. The answer has what the wallet at the settlement address signs."""
+    """Send everything back, or with `only=excess` what is more than the price: for the shop's owner."""
     given = request.authorization.password if request.authorization else None
     if not hmac.compare_digest((given or "").encode(), os.environ["SHOP_PASSWORD"].encode()):
         abort(Response("Sign in", 401, {"WWW-Authenticate": "Basic"}))
     row = find_order(cart) or abort(404)
+    order = checkout.orders.get(row["payment_order_id"])
+    keep = order.settlement.amount if request.form.get("only") == "excess" else 0
     try:
-        checkout.orders.refund(row["payment_order_id"], idempotency_key=f"refund-{cart}")
-    except Conflict as error:  # nothing came, all went back already, or the chain could still lose it
+        for transfer, left, amount in list_returns(order, keep):
+            # What is left of it names the refund: a second click at once is the same one, and a later one another.
+            key = f"refund-{transfer}-{left}"
+            order = checkout.orders.refund(
+                order.payment_order_id, transfer=transfer, amount=amount, idempotency_key=key
+            )
+    except (Conflict, KeyReused) as error:  # the chain could still lose it, or somebody else has just asked
         return {"message": str(error)}, 409
-    order = checkout.orders.get(row["payment_order_id"])  # a second click gets the first answer, which is old by now
-    return {
-        "refunds": [{"to": each.to, "amount": str(each.amount), "status": each.status} for each in order.refunds]
-    }, 200
+    refunds = [{"to": each.to, "amount": str(each.amount), "status": each.status} for each in order.refunds]
+    return ({"refunds": refunds}, 200) if refunds else ({"message": "Nothing came that could go back"}, 409)
+
+
+def list_returns(order: PaymentOrder, keep: int) -> Iterator[tuple[str, int, int]]:
+    """Yield each transfer of which something goes back, what is left of it, and how much goes; the first ones stay."""
+    due = order.settlement
+    for each in order.transfers:
+        is_right = (each.chain_id, each.token.lower()) == (due.chain_id, due.token_address.lower())
+        kept = min(keep, each.amount_left) if is_right else 0
+        keep -= kept
+        if each.amount_left > kept:
+            yield each.id, each.amount_left, each.amount_left - kept
+
+
+@app.cli.command("catch-up")
+def catch_up() -> None:
+    """Read what no webhook brought, as while the shop was down: whenever it starts, and once an hour."""
+    recent = checkout.events.list(since=datetime.now(UTC) - timedelta(days=1))
+    for order_id in {each.event.data.payment_order_id for each in recent} - {""}:  # empty: about no order
+        update(order_id)
 
 
 @app.cli.command("subscribe")

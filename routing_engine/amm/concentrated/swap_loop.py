@@ -7,65 +7,17 @@ too, and each stop costs gas.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
-from operator import itemgetter
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple
 
-from routing_engine.amm.concentrated.swap_math import ENDLESS, least_step_input, step_exact_in, step_exact_out
-from routing_engine.amm.concentrated.tick_math import (
-    MAX_SQRT_RATIO,
-    MAX_TICK,
-    MIN_SQRT_RATIO,
-    MIN_TICK,
-    sqrt_ratio_at_tick,
-    tick_at_sqrt_ratio,
-)
-
-Tick: TypeAlias = tuple[int, int]
-"""Index, and the liquidity that becomes active when the price rises through it (negative: ceases to be)."""
-
-Stretch: TypeAlias = tuple[int, int, int, int, int]
-"""Prices at its start and end, liquidity on the way and after its end, and the tick that a swap up to there leaves."""
+from routing_engine.amm.concentrated.swap_math import least_step_input, step_exact_in, step_exact_out
+from routing_engine.amm.concentrated.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, tick_at_sqrt_ratio
+from routing_engine.amm.concentrated.walk import Liquidity, list_stretches, recall_walk
 
 MAX_AMOUNT = 2**255 - 1
 """The largest amount ``swap`` takes: an int256."""
 
 MAX_AMOUNT_V4 = 2**127 - 1
 """The largest amount of either token in Uniswap v4, which keeps both in one word: an int128."""
-
-
-class Liquidity(Protocol):
-    """The state of a pool that the loop reads."""
-
-    @property
-    def sqrt_price_x96(self) -> int:
-        """Square root of token 1 per token 0, Q64.96."""
-        ...
-
-    @property
-    def tick(self) -> int:
-        """``slot0.tick``: that of the price, or one less after a fall exactly onto an initialised tick."""
-        ...
-
-    @property
-    def liquidity(self) -> int:
-        """Liquidity active at `tick`."""
-        ...
-
-    @property
-    def ticks(self) -> tuple[Tick, ...]:
-        """All initialised ticks, in rising order."""
-        ...
-
-    @property
-    def tick_spacing(self) -> int:
-        """Indices are multiples of it."""
-        ...
-
-    def swap_fee_pips(self, zero_for_one: bool) -> int:
-        """Share of the input that liquidity providers and the protocol keep."""
-        ...
 
 
 class Swapped(NamedTuple):
@@ -82,54 +34,6 @@ class Swapped(NamedTuple):
     """Rounds of the loop: initialised ticks and word edges on the way, and the last stretch."""
     filled: bool
     """Whether the whole amount was served; if not, the price stands at its bound."""
-
-
-_index = itemgetter(0)
-
-
-def _next_stop(upcoming: Tick | None, tick: int, spacing: int, zero_for_one: bool) -> tuple[int, int | None]:
-    """Return the nearer of the `upcoming` initialised tick, with its liquidity, and the edge of the bitmap word.
-
-    Equals ``TickBitmap.nextInitializedTickWithinOneWord``, clamped to the range of ticks.
-    """
-    compressed = tick // spacing
-    if zero_for_one:
-        edge = (compressed >> 8 << 8) * spacing
-        if upcoming and upcoming[0] >= edge:
-            return upcoming
-        return max(edge, MIN_TICK), None
-    edge = (compressed + 1 | 255) * spacing
-    if upcoming and upcoming[0] <= edge:
-        return upcoming
-    return min(edge, MAX_TICK), None
-
-
-def _stretches(state: Liquidity, zero_for_one: bool) -> Iterator[Stretch]:
-    """Yield what lies ahead up to the end of the range of prices, as if every stretch were used up.
-
-    Where nothing is left to meet, none follows: the contract's empty words would only carry the price to its bound.
-    """
-    price, tick, liquidity, ticks, spacing = (
-        state.sqrt_price_x96,
-        state.tick,
-        state.liquidity,
-        state.ticks,
-        state.tick_spacing,
-    )
-    limit, way = (MIN_SQRT_RATIO + 1, -1) if zero_for_one else (MAX_SQRT_RATIO - 1, 1)
-    position = bisect_right(ticks, tick, key=_index) - zero_for_one
-    while (limit - price) * way > 0:
-        upcoming = ticks[position] if 0 <= position < len(ticks) else None
-        if upcoming is None and liquidity == 0:
-            return
-        stop, net = _next_stop(upcoming, tick, spacing, zero_for_one)
-        start, active, price, tick = price, liquidity, sqrt_ratio_at_tick(stop), stop - zero_for_one
-        if price < limit if zero_for_one else price > limit:
-            price, tick = limit, tick_at_sqrt_ratio(limit)
-        elif net is not None:
-            liquidity += way * net
-            position += way
-        yield start, price, active, liquidity, tick
 
 
 def swap(state: Liquidity, zero_for_one: bool, amount: int, *, exact_in: bool = True) -> Swapped:
@@ -150,15 +54,45 @@ def swap(state: Liquidity, zero_for_one: bool, amount: int, *, exact_in: bool = 
         Equal to the contract's amounts, ``sqrtPriceX96``, tick and liquidity afterwards. The fee is split as v3 does;
         v4 counts some roundings of the input as input that v3 counts as fee, and charges the same in total.
     """
-    step, remaining, fee_pips = step_exact_in if exact_in else step_exact_out, amount, state.swap_fee_pips(zero_for_one)
+    return _swap_in(state, zero_for_one, amount) if exact_in else _swap_out(state, zero_for_one, amount)
+
+
+def _swap_in(state: Liquidity, zero_for_one: bool, amount: int) -> Swapped:
+    """Pass by the stretches that the input uses up; it ends within the next, or the range of prices does."""
+    walk = recall_walk(state, zero_for_one)
+    steps = walk.count_spent(amount)
+    total_in, total_out, total_fee = walk.spent[steps], walk.given[steps], walk.fees[steps]
+    price, tick, liquidity = state.sqrt_price_x96, state.tick, state.liquidity
+    remaining = amount - total_in
+    if steps:
+        _, price, _, liquidity, tick = walk.stretches[steps - 1]
+    if remaining and steps == len(walk.stretches):
+        return _end(zero_for_one, (total_in, total_out, total_fee), liquidity, steps)
+    if remaining:
+        start, target, active, following, reached = walk.stretches[steps]
+        price, step_in, step_out, step_fee = step_exact_in(
+            start, target, active, remaining, state.swap_fee_pips(zero_for_one)
+        )
+        total_in, total_out, total_fee = total_in + step_in + step_fee, total_out + step_out, total_fee + step_fee
+        steps += 1
+        if price == target:  # by rounding: all of the stretch would have taken more
+            tick, liquidity = reached, following
+        elif price != start:
+            tick = tick_at_sqrt_ratio(price)
+    return Swapped(total_in, total_out, total_fee, price, tick, liquidity, steps, True)
+
+
+def _swap_out(state: Liquidity, zero_for_one: bool, amount: int) -> Swapped:
+    """Buy as the contract does, stretch after stretch."""
+    remaining, fee_pips = amount, state.swap_fee_pips(zero_for_one)
     tick, liquidity = state.tick, state.liquidity
     total_in = total_out = total_fee = steps = 0
-    for start, target, active, following, reached in _stretches(state, zero_for_one):
-        price, step_in, step_out, step_fee = step(start, target, active, remaining, fee_pips)
+    for start, target, active, following, reached in list_stretches(state, zero_for_one):
+        price, step_in, step_out, step_fee = step_exact_out(start, target, active, remaining, fee_pips)
         total_in += step_in + step_fee
         total_out += step_out
         total_fee += step_fee
-        remaining -= step_in + step_fee if exact_in else step_out
+        remaining -= step_out
         steps += 1
         if price != target:
             tick = tick_at_sqrt_ratio(price) if price != start else tick
@@ -167,9 +101,14 @@ def swap(state: Liquidity, zero_for_one: bool, amount: int, *, exact_in: bool = 
         if not remaining:
             break
     else:
-        price = MIN_SQRT_RATIO + 1 if zero_for_one else MAX_SQRT_RATIO - 1
-        tick = tick_at_sqrt_ratio(price)
+        return _end(zero_for_one, (total_in, total_out, total_fee), liquidity, steps)
     return Swapped(total_in, total_out, total_fee, price, tick, liquidity, steps, remaining == 0)
+
+
+def _end(zero_for_one: bool, totals: tuple[int, int, int], liquidity: int, steps: int) -> Swapped:
+    """Return a swap of more than the range of prices takes."""
+    price = MIN_SQRT_RATIO + 1 if zero_for_one else MAX_SQRT_RATIO - 1
+    return Swapped(*totals, price, tick_at_sqrt_ratio(price), liquidity, steps, filled=False)
 
 
 def least_input(state: Liquidity, zero_for_one: bool, amount_out: int) -> Swapped | None:
@@ -178,11 +117,12 @@ def least_input(state: Liquidity, zero_for_one: bool, amount_out: int) -> Swappe
     The contract's exact-output answer may be some units too much, or too little where its price formula loses digits.
     Stretches are used up in turn, so the least input ends within the first one that reaches the output.
     """
-    spent, wanted, fee_pips = 0, amount_out, state.swap_fee_pips(zero_for_one)
-    for start, target, liquidity, _, _ in _stretches(state, zero_for_one):
-        _, whole_in, whole_out, fee = step_exact_in(start, target, liquidity, ENDLESS, fee_pips)
-        if whole_out >= wanted:
-            amount_in = spent + least_step_input(start, target, liquidity, wanted, whole_in + fee, fee_pips)
-            return swap(state, zero_for_one, amount_in)
-        spent, wanted = spent + whole_in + fee, wanted - whole_out
-    return None
+    walk = recall_walk(state, zero_for_one)
+    last = walk.find_giving(amount_out)
+    if last is None:
+        return None
+    start, target, liquidity, _, _ = walk.stretches[last]
+    spent, wanted = walk.spent[last], amount_out - walk.given[last]
+    whole = walk.spent[last + 1] - spent
+    fee_pips = state.swap_fee_pips(zero_for_one)
+    return swap(state, zero_for_one, spent + least_step_input(start, target, liquidity, wanted, whole, fee_pips))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating, inner
+from routing_engine.jit.decorators import allocating, inner, part
 from routing_engine.kernels.bound.dual_bound import clear_multipliers, clear_targets, set_multipliers
 from routing_engine.kernels.bound.exclusion import limit_again
 from routing_engine.kernels.bound.fixing import close_losing_edges
@@ -78,10 +78,10 @@ def _keep_multipliers(merged, state):
 @inner
 def _find_least_gas(market, problem):
     """Return what the gas of a market's cheapest edge is worth."""
-    edges, least = problem.graph.forward.edges, np.inf
-    for e in range(edges.size):
-        if edges[e]["market"] == market:
-            least = min(least, value_base_gas(edges[e], problem.gas))
+    graph, least = problem.graph, np.inf
+    for place in range(graph.market_first[market], graph.market_first[market + 1]):
+        edge = graph.forward.edges[graph.market_edges[place]]
+        least = min(least, value_base_gas(edge, problem.gas))
     return least
 
 
@@ -163,7 +163,7 @@ def _close_edges(problem, state, workspace, relaxation, nodes, floor, reached):
     return reached
 
 
-@allocating
+@part("Tuple((float64, float64, int64))")
 def refine_bound(problem, state, workspace, merged, bounds, reached, is_thorough):
     """Lower a bound that `certify` has found for the net output of every allocation of at most the amount.
 

@@ -9,9 +9,7 @@ goes through those listed only, the best first.
 from __future__ import annotations
 
 from routing_engine.jit.decorators import inlined, inner
-from routing_engine.kernels.bound.dual_bound import MANY_PATHS
 from routing_engine.kernels.bound.dual_prices import (
-    PricingRule,
     Step,
     clear_dual_prices,
     compute_dual_prices,
@@ -54,7 +52,7 @@ def _list_edges_of(k, u, reach, level, problem, state, duals):
     begin = size = listed.sizes[EDGES]
     first, last = list_edges_from(u, problem, state)
     for place in range(first, last):
-        e = state.open_edges.rows[place]
+        e = state.open_edges.listed[place]["edge"]
         edge = forward.edges[e]
         v = edge["other"]
         dual_price = look_up_price(duals, forward.edges, k, v, u)
@@ -82,7 +80,7 @@ def list_contenders(problem, state, workspace, level):
         Whose multipliers are the least that any will be; its `contenders` are filled.
     """
     listed, duals, max_hops = state.contenders, workspace.duals, problem.max_hops
-    compute_dual_prices(problem, state, workspace, PricingRule(level, MANY_PATHS))
+    compute_dual_prices(problem, state, workspace, level)
     listed.sizes[EDGES] = listed.sizes[TOKENS] = listed.first[0] = 0
     for k in range(max_hops - 1, -1, -1):
         for i in range(duals.sizes[k + 1]):

@@ -18,14 +18,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating, inner
+from routing_engine.jit.decorators import allocating, inner, part
 from routing_engine.kernels.bound.dual_prices import (
-    PricingRule,
     clear_dual_prices,
     compute_dual_prices,
+    get_start_price,
     trace_dearest_path,
 )
 from routing_engine.kernels.bound.initial_prices import count_hops, price_rounds, price_tokens
+from routing_engine.kernels.bound.open_edges import open_edges_above
+from routing_engine.kernels.bound.outlook import LEAST
+from routing_engine.kernels.bound.repricing import lower_dual_prices
 from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
 from routing_engine.kernels.work import is_overdrawn
 
@@ -36,9 +39,6 @@ LOOK_AHEAD = 8
 
 CLOSE = 1e-7
 """Relative gap at which a bound is good enough."""
-
-MANY_PATHS = np.bool_(False)
-"""Routes of many paths are judged, not of one alone."""
 
 
 @inner
@@ -130,12 +130,20 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
     known, limit = np.zeros(max_hops), np.zeros(max_hops)
     raised = np.zeros(REFINEMENTS, np.int64)
     least, slope, before = np.inf, 0.0, np.inf
+    lowest, where = np.inf, np.int64(-1)
     for turn in range(REFINEMENTS):
-        price = compute_dual_prices(problem, state, workspace, PricingRule(floor - total, MANY_PATHS))
+        enough = max(0.0, floor - total)
+        if enough < lowest:
+            clear_dual_prices(duals)
+            open_edges_above(enough, problem, state)
+            lowest = enough if turn == 0 else state.outlook.scope[LEAST]  # most bounds are found at once
+            compute_dual_prices(problem, state, workspace, lowest)
+        else:
+            lower_dual_prices(where, problem, state, duals, lowest)
+        price = get_start_price(floor - total, problem, duals)
         if price * problem.amount + total < least:
             least, slope = price * problem.amount + total, price
         length = trace_dearest_path(duals, problem, path, dual_price)
-        clear_dual_prices(duals)
         raised[turn] = -1
         if length == 0 or least <= floor * (1.0 + CLOSE) or is_overdrawn(problem.work):
             break
@@ -150,6 +158,7 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
         state.multiplier[where] += more
         total += more
         raised[turn] = where
+    clear_dual_prices(duals)
     for turn in range(REFINEMENTS):
         if raised[turn] < 0:
             break
@@ -157,7 +166,7 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
     return least, slope
 
 
-@allocating
+@part("UniTuple(float64, 2)")
 def certify(problem, state, workspace, merged, floor, may_give_up):
     """Bound the net output of every allocation of at most the problem's amount.
 

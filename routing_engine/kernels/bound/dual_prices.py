@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from routing_engine.jit.decorators import inlined, inner
+from routing_engine.jit.decorators import inlined, inner, part
 from routing_engine.kernels.bound.open_edges import (
     count_edges_near_start,
     list_edges_from,
@@ -14,18 +14,6 @@ from routing_engine.kernels.bound.open_edges import (
 from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
 from routing_engine.kernels.search.frontier import count_edges
 from routing_engine.kernels.work import spend
-
-
-class PricingRule(NamedTuple):
-    """Which routes are priced.
-
-    Only those along which the whole amount might be worth more than `enough`. With `is_single_path` only routes of one
-    path: through a market on one goes no more than is at its token after so many hops, while several paths may meet
-    there.
-    """
-
-    enough: float
-    is_single_path: bool
 
 
 class Step(NamedTuple):
@@ -64,24 +52,32 @@ def record_price(duals, edges, step, rate):
 
 
 @inlined
-def _raise_price(step, edge, problem, state, duals, rule):
+def may_raise_price(k, u, v, listed, problem, state, duals, enough):
+    """Whether an open edge may raise the price of token u: of most that can't, nothing but the list is looked at."""
+    ceiling = duals.best[k, v] * listed["max_average_price"]
+    here = state.inflow.most[problem.max_hops - k - 1, u]
+    return ceiling > duals.other[k + 1, u] and ceiling * here > enough
+
+
+@inlined
+def raise_price(step, edge, problem, state, duals, enough):
     """Let a step over an open edge raise the price of its token u; return whether it is the first one."""
     k, u = step.k, step.u
     # A route that goes on over k + 1 hops has no more than that at u.
     here = state.inflow.most[problem.max_hops - k - 1, u]
-    most = here if rule.is_single_path else state.limit[u]
+    most = state.limit[u]
     if most <= 0.0 or most < edge["x_min"]:
         return False
     edges = problem.graph.forward.edges
     dual_price = look_up_price(duals, edges, k, step.v, u)
     floor = duals.other[k + 1, u]
     ceiling = dual_price * edge["max_average_price"]
-    if ceiling <= floor or ceiling * here <= rule.enough:
+    if ceiling <= floor or ceiling * here <= enough:
         return False
     cost = value_base_gas(edge, problem.gas) + state.multiplier[edge["market"]]
     piece_cost = value_piece_gas(edge, problem.gas)
     rate = bound_net_rate_with_steps(edge, problem.graph.pieces, dual_price, cost, piece_cost, most)
-    return rate > floor and rate * here > rule.enough and record_price(duals, edges, step, rate)
+    return rate > floor and rate * here > enough and record_price(duals, edges, step, rate)
 
 
 @inlined
@@ -89,11 +85,11 @@ def _mark_start(problem, state, is_adjacent, value):
     """Set the marks of all tokens that the start's open edges lead to."""
     first, last = list_edges_from(problem.start, problem, state)
     for place in range(first, last):
-        is_adjacent[problem.graph.forward.edges[state.open_edges.rows[place]]["other"]] = value
+        is_adjacent[state.open_edges.listed[place]["other"]] = value
 
 
 @inner
-def _extend_from_tokens(k, last_but_one, problem, state, workspace, rule):
+def _extend_from_tokens(k, last_but_one, problem, state, workspace, enough):
     """Fill round k + 1 by the edges that lead to the tokens of round k; return its size."""
     reverse, duals, size = problem.graph.reverse, workspace.duals, 0
     is_adjacent = workspace.scratch.is_adjacent
@@ -104,60 +100,62 @@ def _extend_from_tokens(k, last_but_one, problem, state, workspace, rule):
         first, last = list_edges_to(v, problem, state)
         spend(problem.work, last - first)
         for place in range(first, last):
-            edge = reverse.edges[state.open_edges.rows[place]]
-            u = edge["other"]
+            listed = state.open_edges.listed[place]
+            u = listed["other"]
+            if not may_raise_price(k, u, v, listed, problem, state, duals, enough):
+                continue
             if last_but_one and u != problem.start and not is_adjacent[u]:
                 continue
-            if _raise_price(Step(k, edge["twin"], u, v), edge, problem, state, duals, rule):
+            edge = reverse.edges[listed["row"]]
+            if raise_price(Step(k, listed["edge"], u, v), edge, problem, state, duals, enough):
                 duals.touched[k + 1, size] = u
                 size += 1
     return size
 
 
 @inner
-def _extend_to_token(k, size, u, problem, state, duals, rule):
+def _extend_to_token(k, size, u, problem, state, duals, enough):
     """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
     forward, found = problem.graph.forward, False
     first, last = list_edges_from(u, problem, state)
     spend(problem.work, last - first)
     for place in range(first, last):
-        e = state.open_edges.rows[place]
-        edge = forward.edges[e]
-        v = edge["other"]
-        if duals.best[k, v] > 0.0:
-            found |= _raise_price(Step(k, e, u, v), edge, problem, state, duals, rule)
+        listed = state.open_edges.listed[place]
+        v = listed["other"]
+        if may_raise_price(k, u, v, listed, problem, state, duals, enough):
+            e = listed["edge"]
+            found |= raise_price(Step(k, e, u, v), forward.edges[e], problem, state, duals, enough)
     if found:
         duals.touched[k + 1, size] = u
     return size + found
 
 
 @inner
-def _extend_near_start(k, problem, state, workspace, rule):
+def _extend_near_start(k, problem, state, workspace, enough):
     """Fill round k + 1 by the edges that leave the start and the tokens adjacent to it; return its size."""
-    forward, start, duals = problem.graph.forward, problem.start, workspace.duals
-    is_adjacent = workspace.scratch.is_adjacent
-    size = _extend_to_token(k, 0, start, problem, state, duals, rule)
+    start, duals, is_adjacent = problem.start, workspace.duals, workspace.scratch.is_adjacent
+    size = _extend_to_token(k, 0, start, problem, state, duals, enough)
     first, last = list_edges_from(start, problem, state)
     for place in range(first, last):
-        u = forward.edges[state.open_edges.rows[place]]["other"]
+        u = state.open_edges.listed[place]["other"]
         if is_adjacent[u] and u != problem.end:
             is_adjacent[u] = False  # once, however many edges lead there
-            size = _extend_to_token(k, size, u, problem, state, duals, rule)
+            size = _extend_to_token(k, size, u, problem, state, duals, enough)
     return size
 
 
-@inner
-def compute_dual_prices(problem, state, workspace, rule):
-    """Fill the dual prices for the present multipliers, as far as the rule asks for them.
+@part("float64", allocates=False)
+def compute_dual_prices(problem, state, workspace, enough):
+    """Fill the dual prices for the present multipliers, for routes on which the whole amount is worth over `enough`.
 
     Returns
     -------
     float
         The price of a unit at the start, at least the problem's least one. Where nothing makes the amount worth more
-        than `rule.enough`, there are no prices, and this is what makes it worth just that.
+        than `enough`, there are no prices, and this is what makes it worth just that.
     """
     start, max_hops, duals, reverse = problem.start, problem.max_hops, workspace.duals, problem.graph.reverse
-    open_edges_above(rule.enough, problem, state)
+    open_edges_above(enough, problem, state)
     duals.touched[0, 0] = problem.end
     duals.sizes[0] = 1
     duals.best[0, problem.end] = 1.0
@@ -166,14 +164,20 @@ def compute_dual_prices(problem, state, workspace, rule):
     for k in range(max_hops - 1):
         last_but_one = k == max_hops - 2
         if last_but_one and edges_near_start < count_edges(reverse.first, duals.touched[k], duals.sizes[k]):
-            duals.sizes[k + 1] = _extend_near_start(k, problem, state, workspace, rule)
+            duals.sizes[k + 1] = _extend_near_start(k, problem, state, workspace, enough)
         else:
-            duals.sizes[k + 1] = _extend_from_tokens(k, last_but_one, problem, state, workspace, rule)
-    duals.sizes[max_hops] = _extend_to_token(max_hops - 1, 0, start, problem, state, duals, rule)
+            duals.sizes[k + 1] = _extend_from_tokens(k, last_but_one, problem, state, workspace, enough)
+    duals.sizes[max_hops] = _extend_to_token(max_hops - 1, 0, start, problem, state, duals, enough)
     _mark_start(problem, state, workspace.scratch.is_adjacent, False)
-    price = max(problem.least_price, rule.enough / problem.amount)
-    for k in range(1, max_hops + 1):
-        price = max(price, duals.best[k, start])
+    return get_start_price(enough, problem, duals)
+
+
+@inner
+def get_start_price(enough, problem, duals):
+    """Return the price of a unit at the start, as `compute_dual_prices` does."""
+    price = max(problem.least_price, enough / problem.amount)
+    for k in range(1, problem.max_hops + 1):
+        price = max(price, duals.best[k, problem.start])
     return price
 
 

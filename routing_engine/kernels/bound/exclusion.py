@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating, inner
+from routing_engine.jit.decorators import inner, part
 from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_flow_limits, limit_flows
 from routing_engine.kernels.bound.loss_edges import list_loss_edges, shorten_list
 from routing_engine.kernels.bound.losses import ALL, MAIN, spread_losses, weigh_edges
@@ -143,7 +143,7 @@ def limit_again(problem, state, is_adjacent, reached):
     return again
 
 
-@allocating
+@part("Tuple((float64, int64))")
 def exclude_edges(problem, state, workspace, merged, reached, floor):
     """Close the edges that no route uses that nets more than `floor`, and lower `state.limit` for such routes.
 

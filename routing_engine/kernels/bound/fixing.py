@@ -8,9 +8,7 @@ reduced costs.
 from __future__ import annotations
 
 from routing_engine.jit.decorators import inner
-from routing_engine.kernels.bound.dual_bound import MANY_PATHS
 from routing_engine.kernels.bound.dual_prices import (
-    PricingRule,
     clear_dual_prices,
     compute_dual_prices,
     look_up_price,
@@ -75,7 +73,7 @@ def close_losing_edges(problem, state, workspace, total, floor, reached):
         Whether there were any.
     """
     duals, forward, enough = workspace.duals, problem.graph.forward, max(0.0, floor - total)
-    price = compute_dual_prices(problem, state, workspace, PricingRule(enough, MANY_PATHS))
+    price = compute_dual_prices(problem, state, workspace, enough)
     bound, any_is = price * problem.amount + total, False
     for i in range(reached):
         u = state.inflow.reached[i]

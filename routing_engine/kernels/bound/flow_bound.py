@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating
+from routing_engine.jit.decorators import allocating, part
 from routing_engine.kernels.bound.dual_bound import (
     clear_multipliers,
     clear_targets,
@@ -69,7 +69,7 @@ def _lower_bound(prices, problem, state, price, total, floor):
     return least, slope
 
 
-@allocating
+@part("UniTuple(float64, 2)")
 def bound_all_flows(problem, state, workspace, merged, floor):
     """Bound the net output of every allocation of at most the amount, over paths of any number of markets.
 

@@ -36,7 +36,7 @@ def _is_open(e, u, v, edge, problem, state):
     limit = state.limit[u]
     if limit <= 0.0 or limit < edge["x_min"] or u == problem.end or v == problem.start:
         return False
-    if (v != problem.end and state.limit[v] <= 0.0) or not may_count(u, v, edge, problem, state):
+    if (v != problem.end and state.limit[v] <= 0.0) or not may_count(u, v, edge["max_average_price"], problem, state):
         return False
     return problem.allowed[edge["market"]] and not state.closed[e]
 
@@ -45,9 +45,16 @@ def _is_open(e, u, v, edge, problem, state):
 def _keep_list(way, token, first, last, lists):
     """Note where the list of a token is."""
     lists.span[way, token, 0], lists.span[way, token, 1] = first, last
-    lists.listed[lists.sizes[LISTS], 0], lists.listed[lists.sizes[LISTS], 1] = way, token
+    lists.lists[lists.sizes[LISTS], 0], lists.lists[lists.sizes[LISTS], 1] = way, token
     lists.sizes[LISTS] += 1
     lists.sizes[ROWS] = last - 1
+
+
+@inlined
+def _put_on_list(place, row, e, edge, listed):
+    """Put an edge in a place of a list: a row of one direction's edges, and forward edge `e`."""
+    listed[place]["max_average_price"], listed[place]["other"] = edge["max_average_price"], edge["other"]
+    listed[place]["row"], listed[place]["edge"], listed[place]["concave"] = row, e, edge["concave"]
 
 
 @inner
@@ -59,7 +66,7 @@ def _make_list_to(v, problem, state):
     for row in range(reverse.first[v], reverse.first[v + 1]):
         edge = reverse.edges[row]
         if _is_open(np.int64(edge["twin"]), np.int64(edge["other"]), v, edge, problem, state):
-            lists.rows[last] = row
+            _put_on_list(last, row, edge["twin"], edge, lists.listed)
             last += 1
     _keep_list(ARRIVING, v, first, last, lists)
 
@@ -73,7 +80,7 @@ def _make_list_from(u, problem, state):
     for e in range(forward.first[u], forward.first[u + 1]):
         edge = forward.edges[e]
         if _is_open(e, u, np.int64(edge["other"]), edge, problem, state):
-            lists.rows[last] = e
+            _put_on_list(last, e, e, edge, lists.listed)
             last += 1
     _keep_list(LEAVING, u, first, last, lists)
 
@@ -81,18 +88,17 @@ def _make_list_from(u, problem, state):
 @inner
 def _narrow_lists(problem, state):
     """Take the edges that no longer count off all lists."""
-    graph, lists = problem.graph, state.open_edges
+    lists = state.open_edges
     spend(problem.work, lists.sizes[ROWS])
     for i in range(lists.sizes[LISTS]):
-        way, token = lists.listed[i, 0], lists.listed[i, 1]
+        way, token = lists.lists[i, 0], lists.lists[i, 1]
         first, kept = lists.span[way, token, 0], lists.span[way, token, 0]
         for place in range(first, lists.span[way, token, 1]):
-            row = lists.rows[place]
-            edge = graph.reverse.edges[row] if way == ARRIVING else graph.forward.edges[row]
+            edge = lists.listed[place]
             other = np.int64(edge["other"])
             u, v = (other, token) if way == ARRIVING else (token, other)
-            if may_count(u, v, edge, problem, state):
-                lists.rows[kept] = row
+            if may_count(u, v, edge["max_average_price"], problem, state):
+                lists.listed[kept] = edge
                 kept += 1
         lists.span[way, token, 1] = kept
 
@@ -112,7 +118,7 @@ def open_edges_above(enough, problem, state):
 
 @inlined
 def list_edges_to(v, problem, state):
-    """Return where `state.open_edges.rows` lists the open reverse edges of token v: the first place, and past the last.
+    """Return where `state.open_edges.listed` has the open reverse edges of token v: the first place, and past the last.
 
     Lists hold until `forget_open_edges`: limits, closed edges and allowed markets stay as they are until then. Before
     comes `open_edges_above`.
@@ -146,7 +152,7 @@ def forget_open_edges(state):
     """Undo all lists."""
     lists = state.open_edges
     for i in range(lists.sizes[LISTS]):
-        lists.span[lists.listed[i, 0], lists.listed[i, 1], 0] = 0
+        lists.span[lists.lists[i, 0], lists.lists[i, 1], 0] = 0
     for i in range(lists.sizes.size):
         lists.sizes[i] = 0
 

@@ -109,10 +109,10 @@ def clear_outlook(outlook):
 
 
 @inlined
-def may_count(u, v, edge, problem, state):
-    """Whether an edge from token u to token v may be on a route that counts."""
+def may_count(u, v, rate, problem, state):
+    """Whether an edge from token u to token v may be on a route that counts: `rate` is its best average price."""
     outlook, inflow, last = state.outlook, state.inflow, problem.max_hops - 1
-    rate, least = edge["max_average_price"], outlook.scope[LEAST]
+    least = outlook.scope[LEAST]
     if inflow.most[last, u] * rate * outlook.most[last, v] <= least:
         return False
     found = False

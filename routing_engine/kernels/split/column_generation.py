@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating, inner, kernel, part
+from routing_engine.jit.decorators import allocating, inner, kernel
 from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
@@ -77,8 +77,8 @@ def _judge_against_all_flows(problem, state, workspace, merged, net):
     return bound_all_flows(problem, state, workspace, merged, net)
 
 
-@part
-def judge(problem, state, workspace, merged, net, reached, is_thorough):
+@allocating
+def _judge(problem, state, workspace, merged, net, reached, is_thorough):
     """Bound what any allocation nets; where that proves too little and gas counts, with a closer look.
 
     Returns
@@ -181,7 +181,7 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
         if size == 0:
             break
         if bound == np.inf:
-            bound, slope, flow_bound, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
+            bound, slope, flow_bound, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
@@ -190,9 +190,10 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
         failures += 1
     for i in range(failures):
         state.shut[shut[i]] = False
-    net, count, total = optimise(paths, count, problem, network, FINE)
-    merged = MergedPaths(graph, network, count, total)
+    if rounds > 0 or count > 1:  # one path takes all, however fine the allocation is
+        net, count, total = optimise(paths, count, problem, network, FINE)
+        merged = MergedPaths(graph, network, count, total)
     if bound == np.inf or not problem.gas.any():
-        bound, slope, flow_bound, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
+        bound, slope, flow_bound, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
     state.closed[:] = False
     return net, count, bound, slope, flow_bound

@@ -22,6 +22,10 @@ BY_SCORE = np.bool_(False)
 """Labels are ranked by their dual price, not by time."""
 
 
+ROUNDING = 1e-9
+"""Part by which a price may be higher than it is found."""
+
+
 class Columns(NamedTuple):
     """Paths that may be added, one per row of `found`: forward edges, -1 past the end; and each one's dual price."""
 
@@ -39,6 +43,17 @@ class Threshold(NamedTuple):
 
     enough: float
     min_gain: float
+
+
+@inlined
+def _may_extend(k, u, highest, listed, problem, state, threshold):
+    """Whether a label of round k, of which `highest` is the best dual price, may count at token u over an open edge.
+
+    Marginal prices of a concave curve are no higher than its best average price.
+    """
+    here = state.inflow.most[problem.max_hops - k - 1, u]
+    value = listed["max_average_price"] * highest * here
+    return value * (1.0 + ROUNDING) > threshold.enough or listed["concave"] == 0
 
 
 @inlined
@@ -77,17 +92,20 @@ def _extend(k, v, row, problem, state, threshold, scratch):
 @inner
 def _extend_from_tokens(k, size, problem, state, threshold, scratch):
     """Fill round k + 1 by the open edges that lead to the `size` tokens of round k; return its size."""
-    reverse, new_size = problem.graph.reverse, 0
+    new_size = 0
     for i in range(size):
         v = np.int64(scratch.touched[k, i])
         if v == problem.start:
             continue
         first, last = list_edges_to(v, problem, state)
+        highest = scratch.labels[k, v * LABELS]["amount"]
         spend(problem.work, (last - first) * np.int64(scratch.counts[k, v]))
         for place in range(first, last):
-            row = np.int64(state.open_edges.rows[place])
-            if _extend(k, v, row, problem, state, threshold, scratch):
-                scratch.touched[k + 1, new_size] = reverse.edges[row]["other"]
+            listed = state.open_edges.listed[place]
+            if not _may_extend(k, np.int64(listed["other"]), highest, listed, problem, state, threshold):
+                continue
+            if _extend(k, v, np.int64(listed["row"]), problem, state, threshold, scratch):
+                scratch.touched[k + 1, new_size] = listed["other"]
                 new_size += 1
     return new_size
 
@@ -95,12 +113,13 @@ def _extend_from_tokens(k, size, problem, state, threshold, scratch):
 @inner
 def _extend_to_start(k, problem, state, threshold, scratch):
     """Fill round k + 1, the last one, by the open edges that leave the start; return its size."""
-    forward, start, found = problem.graph.forward, problem.start, False
+    edges, start, found = problem.graph.forward.edges, problem.start, False
     first, last = list_edges_from(start, problem, state)
     spend(problem.work, last - first)
     for place in range(first, last):
-        edge = forward.edges[state.open_edges.rows[place]]
-        found |= _extend(k, np.int64(edge["other"]), np.int64(edge["twin"]), problem, state, threshold, scratch)
+        listed = state.open_edges.listed[place]
+        v, twin = np.int64(listed["other"]), np.int64(edges[listed["edge"]]["twin"])
+        found |= _extend(k, v, twin, problem, state, threshold, scratch)
     if found:
         scratch.touched[k + 1, 0] = start
     return np.int64(found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating, inner
+from routing_engine.jit.decorators import inner, part
 from routing_engine.kernels.arrays import FULL
 from routing_engine.kernels.split.flow_network import INFEASIBLE, crosses, find_full, has_waste, is_open, send_flows
 from routing_engine.kernels.split.kkt_step import compute_kkt_step
@@ -170,7 +170,7 @@ def _find_free(amount, x, value, full, fulls, merged, free):
     return size, spread
 
 
-@allocating
+@part("float64")
 def allocate(amount, x, merged, progress):
     """Allocate `amount` to the merged paths so that most arrives; `x` is the start and the result.
 

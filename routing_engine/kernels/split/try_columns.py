@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating, inner, kernel
+from routing_engine.jit.decorators import allocating, inner, kernel, part
 from routing_engine.kernels.arrays import FULL
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns, Threshold, price_columns
@@ -99,7 +99,7 @@ def _extend_paths(paths, count, columns, size, level, attempt, problem, network)
     return new_count
 
 
-@allocating
+@part("int64")
 def rank_columns(problem, state, threshold, scratch, columns):
     """Find columns for what `_write_flows` has written, the best first; return their number."""
     fresh = Columns(np.full(columns.found.shape, -1, np.int32), np.zeros(columns.price.size))

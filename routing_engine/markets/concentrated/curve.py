@@ -11,8 +11,8 @@ from operator import itemgetter
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.amm.concentrated.swap_loop import Liquidity, Tick
 from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick
+from routing_engine.amm.concentrated.walk import Liquidity, Tick
 from routing_engine.fixed_point import PIPS, Q96
 from routing_engine.markets.common.closed import CLOSED_PIECES
 

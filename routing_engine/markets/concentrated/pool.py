@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self, SupportsIndex
 
-from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, Swapped, Tick, least_input, swap
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, Swapped, least_input, swap
 from routing_engine.amm.concentrated.swap_math import swap_fee
 from routing_engine.amm.concentrated.tick_math import (
     MAX_SQRT_RATIO,
@@ -15,6 +15,7 @@ from routing_engine.amm.concentrated.tick_math import (
     MIN_TICK,
     sqrt_ratio_at_tick,
 )
+from routing_engine.amm.concentrated.walk import Tick
 from routing_engine.curves.curve import A, B, Curve, invert_pieces
 from routing_engine.errors import InvalidMarket, Refusal
 from routing_engine.fixed_point import PIPS

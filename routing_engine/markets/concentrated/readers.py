@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, MAX_AMOUNT_V4, Tick
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, MAX_AMOUNT_V4
+from routing_engine.amm.concentrated.walk import Tick
 from routing_engine.errors import InvalidMarket
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee_pips, require_two, squeeze

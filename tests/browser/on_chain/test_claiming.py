@@ -76,7 +76,7 @@ def test_who_says_that_they_have_paid_signs_for_it(tab: Tab, wallet: TestWallet)
     page.get_by_role("button", name="Sign with the wallet that paid").press("Enter")
     expect(page.locator("#claim-said")).to_contain_text("A transaction number (hash) is 0x and 64 more characters.")
     page.get_by_label("Transaction number (hash)").fill(f" {HASH.upper().replace('X', 'x')} ")
-    page.get_by_role("button", name="Sign with the wallet that paid").click()
+    page.get_by_role("button", name="Sign with the wallet that paid").press("Enter")
     expect(page.locator("#claim-said")).to_have_text("Thank you. This payment counts for the order.")
     tab.inspect("claim-signed")
     (signed,) = handed_in
@@ -93,7 +93,7 @@ def test_of_several_transfers_the_customer_says_which(tab: Tab, wallet: TestWall
     handed_in = answer_claims(page, 3, 7)
     page.get_by_text("You have paid, and it is not shown here?").click()
     page.get_by_label("Transaction number (hash)").fill(HASH)
-    page.get_by_role("button", name="Sign with the wallet that paid").click()
+    page.get_by_role("button", name="Sign with the wallet that paid").press("Enter")
     tab.inspect("claim-choice")
     page.get_by_role("button", name="7.00 USDC").click()
     expect(page.locator("#claim-said")).to_contain_text("Thank you.")
@@ -107,7 +107,7 @@ def test_who_does_not_sign_is_told_that_the_money_is_not_lost(tab: Tab, wallet: 
     handed_in = answer_claims(page, 3)
     page.get_by_text("You have paid, and it is not shown here?").click()
     page.get_by_label("Transaction number (hash)").fill(HASH)
-    page.get_by_role("button", name="Sign with the wallet that paid").click()
+    page.get_by_role("button", name="Sign with the wallet that paid").press("Enter")
     expect(page.locator("#claim-said")).to_contain_text("You did not sign. The payment was sent and is not lost")
     assert handed_in == []
 
@@ -130,3 +130,14 @@ def test_a_payment_without_the_orders_name_is_signed_for_at_once(tab: Tab, walle
     (signed,) = handed_in
     assert signed["hash"] == page.locator(".transaction .mono").inner_text()
     assert signer_of(signed) == SIGNER
+
+
+def test_without_a_wallet_who_has_paid_is_not_told_to_pay(tab: Tab) -> None:
+    """Found: "No wallet was found in this browser. Pay on your phone"."""
+    page = choose(tab, "ETH")
+    page.get_by_text("You have paid, and it is not shown here?").click()
+    page.get_by_label("Transaction number (hash)").fill(HASH)
+    page.get_by_role("button", name="Sign with the wallet that paid").press("Enter")
+    said = page.locator("#claim-said")
+    expect(said).to_contain_text("Open this page in the wallet that paid, and sign there. Do not pay again.")
+    expect(said).not_to_contain_text("Pay on your phone")

@@ -16,7 +16,6 @@ from tests.browser.chain_shop import (
     ADDRESSES,
     choose,
     choose_again,
-    expect_problem,
     pay_button,
 )
 from tests.browser.conftest import Tab
@@ -162,6 +161,7 @@ def test_a_wallet_that_comes_late_takes_the_first_place(tab: Tab, wallet: TestWa
     page.evaluate("() => window.dispatchEvent(new Event('wallet-comes'))")
     expect(page.locator("#no-wallet")).to_be_hidden()
     assert is_folded(page)
+    expect(pay_button(choose_again(page, "ETH"))).to_have_text(re.compile(r"^Pay ≈\s"))
 
 
 def test_paying_without_a_wallet_leads_to_the_other_ways(tab: Tab) -> None:
@@ -169,10 +169,24 @@ def test_paying_without_a_wallet_leads_to_the_other_ways(tab: Tab) -> None:
     expect(page.locator("#no-wallet")).to_be_visible()
     page.locator("#devices summary").click()
     assert is_folded(page)
-    pay_button(page).click()
-    expect_problem(page, "No wallet was found in this browser. Pay on your phone as shown here")
+    button = page.locator("#pay-button")
+    expect(button).to_have_text("Pay on your phone or another device")
+    button.click()
+    expect(page.locator("#problem")).to_be_hidden()
+    expect(page.locator("#no-wallet")).to_be_in_viewport(ratio=1)
     expect(page.locator("#devices summary")).to_be_focused()
     expect(code(page)).to_be_visible()
+
+
+def test_without_a_wallet_a_phone_is_led_into_one(make_tab: Callable[..., Tab]) -> None:
+    """Found: "Pay 42.50 USDC", where nothing could be signed, and what it said was out of view."""
+    tab = make_tab(**{**PHONE, "viewport": {"width": 360, "height": 640}})
+    page = choose(tab, "ETH")
+    button = page.locator("#pay-button")
+    expect(button).to_have_text("Pay in your wallet app")
+    button.tap()
+    expect(page.locator("#no-wallet")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("link", name="MetaMask")).to_be_in_viewport(ratio=1)
 
 
 def test_by_keyboard_alone(tab: Tab, wallet: TestWallet) -> None:

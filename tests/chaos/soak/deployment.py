@@ -27,6 +27,8 @@ from tests.support.machines import Machine, make_machine_folder
 from tests.support.running import SETTINGS, find_free_port
 from tests.support.servers import answers, wait_until
 
+CHILDREN = 2
+"""HTTP processes of one port, beside the one that they are forked from."""
 SPARED = {"api-0": 1.0, "worker-0": 0.5}
 """For which share of a run a process is stopped at most, and not killed: so what it holds in memory shows."""
 POSTGRES = ("max_connections=300", "shared_buffers=256MB", "checkpoint_timeout=30s")
@@ -34,7 +36,14 @@ POSTGRES = ("max_connections=300", "shared_buffers=256MB", "checkpoint_timeout=3
 
 @dataclass
 class Deployment:
-    """All processes; `processes` are those that are forked, by name."""
+    """All processes.
+
+    Parameters
+    ----------
+    processes : dict of str to Process
+        Those that are started here, by name: workers, and for each port the parent of those that answer. What a parent
+        has forked is named after it, such as ``api-1.0``; if that is killed, its parent starts another.
+    """
 
     folder: Path
     secret_key: str = field(default_factory=make_key)
@@ -48,6 +57,7 @@ class Deployment:
         self.apis = [Server(self.ports[f"api-{number}"]) for number in range(APIS)]
         self.stream = Server(self.ports["stream"])
         self._lock = threading.Lock()
+        self._stopped: dict[str, psutil.Process] = {}
         self._redis: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -98,6 +108,7 @@ class Deployment:
             "RATE_LIMIT_KEYLESS": "1000000",
             "RATE_LIMIT_PAGE": "1000000",
             "LOG_LEVEL": "WARNING",
+            "WEB_WORKERS": str(CHILDREN),
         }
 
     def name_candidates(self, part: Part, killed_at: float | None) -> list[str]:
@@ -105,7 +116,9 @@ class Deployment:
         if part in (Part.REDIS, Part.DATABASE):
             return [part]
         names = [name for name in self.processes if name.startswith(part)]
-        return sorted(name for name in names if killed_at is None or killed_at >= SPARED.get(name, 0.0))
+        spared = [name for name in names if killed_at is not None and killed_at < SPARED.get(name, 0.0)]
+        forked = [f"{name}.{number}" for name in names if name in self.ports for number in range(CHILDREN)]
+        return sorted(name for name in (*names, *forked) if name.partition(".")[0] not in spared)
 
     def kill(self, name: str) -> None:
         """Kill a process without warning, and start it again as whoever looks after it would."""
@@ -115,23 +128,32 @@ class Deployment:
             elif name == Part.DATABASE:
                 self.machine.kill()
                 self.machine.start_again()
-            else:
+            elif name in self.processes:
                 self._kill(name)
                 self._start(name)
+            else:
+                with suppress(psutil.NoSuchProcess, IndexError):
+                    self._find(name).kill()
 
     def send(self, name: str, number: int) -> None:
         """Stop a process, or let it go on."""
-        with suppress(psutil.NoSuchProcess, KeyError):
+        with suppress(psutil.NoSuchProcess, KeyError, IndexError):
             if name == Part.DATABASE:
                 self.machine.send(number)
             elif name == Part.REDIS:
                 psutil.Process(self._redis.pid if self._redis else -1).send_signal(number)
+            elif number == signal.SIGCONT:
+                self._stopped.pop(name).send_signal(number)
             else:
-                self.processes[name].send_signal(number)
+                self._stopped[name] = self._find(name)
+                self._stopped[name].send_signal(number)
 
     def list_observed(self) -> dict[str, list[psutil.Process]]:
         """List processes by the name under which they are drawn."""
-        found = {name: [process] for name, process in self.processes.items()}
+        found = {}
+        for name, process in tuple(self.processes.items()):
+            with suppress(psutil.NoSuchProcess):
+                found[name] = [process, *process.children()]
         if self._redis is not None:
             with suppress(psutil.NoSuchProcess):
                 found["redis"] = [psutil.Process(self._redis.pid)]
@@ -147,19 +169,31 @@ class Deployment:
         with (self.folder / "redis.log").open("ab") as told:
             self._redis = subprocess.Popen(command, stdout=told, stderr=told)
 
+    def _find(self, name: str) -> psutil.Process:
+        """Return a process by its name; those that a parent has forked are counted from the oldest."""
+        parent, _, number = name.partition(".")
+        process = self.processes[parent]
+        return process.children()[int(number)] if number else process
+
     def _start(self, name: str) -> None:
+        if name in self.ports:
+            command = [sys.executable, "-m", "api.cli", "serve", "--port", str(self.ports[name])]
+            self.processes[name] = psutil.Popen(command, env=self.environment, stdout=self._log, stderr=self._log)
+            return
         pipes = self._nursery
         if pipes.stdin is None or pipes.stdout is None:
             raise TypeError("the nursery has no pipes")
-        pipes.stdin.write(f"serve {self.ports[name]}\n" if name in self.ports else "worker\n")
+        pipes.stdin.write("worker\n")
         pipes.stdin.flush()
         self.processes[name] = psutil.Process(int(pipes.stdout.readline()))
 
     def _kill(self, name: str) -> None:
-        process = self.processes.pop(name)
+        """Kill a process, and wait until what it has forked has ended too: the port is free then."""
+        process, forked = self.processes.pop(name), list[psutil.Process]()
         with suppress(psutil.NoSuchProcess):
+            forked = process.children()
             process.send_signal(signal.SIGKILL)
-        psutil.wait_procs([process], 30)
+        psutil.wait_procs([process, *forked], 30)
 
 
 def _take_time(connection: Connection) -> None:

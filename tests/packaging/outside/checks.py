@@ -122,7 +122,7 @@ def topic_of(wallet: str) -> str:
 
 
 def pool_of(node: Node) -> RpcPool:
-    return RpcPool(8453, ["http://node"], client=node, asks_final=True, clock=lambda: NOW + 5.0)
+    return RpcPool(8453, ["http://node"], client=node, finality_blocks=750, clock=lambda: NOW + 5.0)
 
 
 def delivering(amount: int) -> Node:

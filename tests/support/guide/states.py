@@ -21,7 +21,7 @@ STATES: Mapping[tuple[OrderStatus, StatusReason], tuple[str, str]] = {
         "The same page takes the rest until the order expires.",
     ),
     (_S.PROCESSING, _R.OVERPAID): (
-        "more came than the price; it has too few confirmations yet.",
+        "More came than the price; it has too few confirmations yet.",
         "Wait for `success`.",
     ),
     (_S.PROCESSING, _R.PAID_LATE): ("It was paid within a day after it expired.", "Wait for `success`."),
@@ -54,7 +54,7 @@ STATES: Mapping[tuple[OrderStatus, StatusReason], tuple[str, str]] = {
     (_S.EXPIRED, _R.EXPIRED): ("Nobody paid in time; for one more day a payment counts.", "Keep the order a day."),
     (_S.EXPIRED, _R.PAID_AFTER_CLOSE): ("Money came more than a day too late.", "Send it back."),
     (_S.EXPIRED, _R.PARTIALLY_REFUNDED): ("Some of that went back.", "Send back the rest."),
-    (_S.CANCELLED, _R.CANCELLED_BY_VENDOR): ("You have cancelled it.", "Nothing."),
+    (_S.CANCELLED, _R.CANCELLED_BY_VENDOR): ("You have cancelled it.", "Send back what came before, if anything did."),
     (_S.CANCELLED, _R.PAID_AFTER_CLOSE): ("Money came after you had cancelled it.", "Send it back."),
     (_S.CANCELLED, _R.PARTIALLY_REFUNDED): ("Some of what came went back.", "Send back the rest."),
     (_S.REFUNDED, _R.NONE): ("All that came has gone back.", "Nothing."),

@@ -6,25 +6,27 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from api.blueprints.repeats import RepeatHeaders
+from api.bodies.errors import MESSAGES
+from api.bodies.request_body import MAX_BODY_BYTES
 from api.config import Config
+from api.counting.rate_limits import COSTLY_SHARE
 from api.domain.env import EnvMode
 from api.domain.events import DEFAULT_TYPES, EventType
 from api.domain.orders import DEFAULT_LIFE, LATE_WINDOW, MAX_LIFE, MIN_LIFE
 from api.domain.simulation import FITS, Action
 from api.net.client import TIMEOUT_S
 from api.openapi.refusals import REFUSALS
-from api.rate_limits import COSTLY_SHARE
-from api.request_body import MAX_BODY_BYTES
-from api.schemas import events, order_search, payment_links, tokens, webhooks
+from api.schemas import events, order_search, payment_links, tokens, unmatched_transfers, webhooks
 from api.schemas.fields import MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_KEYS
 from api.schemas.urls import MAX_URL
 from api.services.idempotency import KEPT
+from api.services.orders.main_transactions import MOST as MOST_TOLD
 from api.services.routing.query import MAX_SLIPPAGE_BPS
 from api.services.routing.serializers import VALID_FOR
 from api.services.vendors.key_management import MAX_NAMES
 from api.services.webhooks.retry_schedule import DELAYS, DISABLE_AFTER, TRIES
 from api.services.webhooks.secrets import MOST, OVERLAP
-from api.stream import PER_ADDRESS
+from api.serving.stream import PER_ADDRESS
 from tests.support.guide.regions import write_table
 
 SCENARIOS: Mapping[Action, tuple[str, tuple[str, ...]]] = {
@@ -62,6 +64,7 @@ REMEDIES: Mapping[str, str] = {
     "`error` says for each protocol why it can't serve.",
     "409": "Read the order again: it has moved on. With `Retry-After` it passes by itself: the same request is still "
     "being carried out, or what is to be refunded is not final yet.",
+    "405": "Use a method that the header `Allow` names.",
     "410": "Ask for a new quote.",
     "413": "Send less; see [limits](limits.md).",
     "415": "Send `Content-Type: application/json`.",
@@ -96,6 +99,8 @@ def write_errors() -> str:
     for status, (_, description, message, problem) in REFUSALS.items():
         path = f"`{problem[0]}`" if problem else ""
         rows.append((f"`{status}`", f"{description}.", f"{message}", path, REMEDIES[status]))
+    rows.append(("`405`", "The address is there, but not for this method.", MESSAGES[405], "", REMEDIES["405"]))
+    rows.sort()
     return write_table(("code", "meaning", "a `message`, for example", "its `path`", "what to do"), rows)
 
 
@@ -136,6 +141,7 @@ def write_sizes() -> str:
     item = payment_links.NewLineItemSchema._declared_fields
     items = payment_links.NewPaymentLinkSchema._declared_fields["line_items"]
     key = RepeatHeaders._declared_fields["key"]
+    pages = (order_search.MAX_PAGE, webhooks.MAX_PAGE, unmatched_transfers.MAX_PAGE)
     rows = [
         ("body of a request", f"{MAX_BODY_BYTES // 1024} kB"),
         ("`line_items`", _name_range(items, "item")),
@@ -143,6 +149,7 @@ def write_sizes() -> str:
         ("`description` of an item", _name_range(item["description"], "character")),
         ("`quantity` of an item", f"1 to {payment_links.MAX_QUANTITY:,}"),
         ("`order_price.amount`", "1 to 2^256-1, as an integer or a string of digits"),
+        ("`unit_price.amount` of an item", "0 to 2^256-1, as an integer or a string of digits"),
         ("`order_price.decimals`", f"0 to {payment_links.MAX_DECIMALS}"),
         ("URLs", f"{MAX_URL} characters, http or https; https only in live mode"),
         ("`metadata`", f"{MAX_METADATA_KEYS} keys, {MAX_METADATA_BYTES // 1024} kB of JSON, {MAX_METADATA_DEPTH} deep"),
@@ -151,8 +158,9 @@ def write_sizes() -> str:
         ("after that a payment counts for", _name_span(LATE_WINDOW)),
         ("life of a quote", _name_span(VALID_FOR)),
         ("`slippageBps`", f"{MAX_SLIPPAGE_BPS}"),
-        ("a page of orders, deliveries or transfers", f"{order_search.MAX_PAGE}, {webhooks.MAX_PAGE}"),
+        ("a page of orders; of deliveries; of transfers", "; ".join(map(str, pages))),
         ("a page of events; of tokens", f"{events.MAX_PAGE}; {tokens.MAX_LIMIT}"),
+        ("`transactions` of an event", f"{MOST_TOLD}; `transactions_left_out` says how many more there are"),
         ("secrets of a webhook that sign at once", f"{MOST}, each for {_name_span(OVERLAP)} after it was replaced"),
         ("names of API keys in an environment", f"{MAX_NAMES}"),
     ]

@@ -62,13 +62,15 @@ def test_the_page_has_one_script_with_all_modules_and_one_sheet() -> None:
     scripts = {f"payment/main-{language}.js" for language in LANGUAGES}
     assert {name for name in served if name.endswith((".js", ".css"))} == scripts | {
         "docs/start.js",
+        "payment/forced.css",
         "payment/noscript.css",
         "payment/page.css",
         "payment/print.css",
     }
     page = FOLDER / "payment"
     imported = {other for path in page.glob("*.css") for other in list_imports(path)}
-    assert imported | {page / f"{name}.css" for name in ("page", "print", "noscript")} == set(page.glob("*.css"))
+    fetched = {page / f"{name}.css" for name in ("page", "print", "noscript", "forced")}
+    assert imported | fetched == set(page.glob("*.css"))
 
 
 def test_a_script_has_the_texts_of_its_language_and_the_same_code() -> None:

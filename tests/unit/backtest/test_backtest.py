@@ -179,8 +179,8 @@ def test_a_picture_marks_fills_and_failures(history: History) -> None:
     [
         ({"latency": 0}, "latency"), ({"latency": True}, "latency"), ({"slippage_bps": -1}, "slippage_bps"),
         ({"slippage_bps": 10_001}, "slippage_bps"), ({"value_in": "NONE@1"}, "NONE"),
-        ({"strategy": lambda *_: ["buy"]}, "strategy"), ({"history": slice(0)}, "history"),
-        ({"portfolio": {"USDX@1": 1.5}}, "portfolio"),
+        ({"strategy": lambda *_: ["buy"]}, "strategy"), ({"strategy": lambda *_: None}, "strategy"),
+        ({"history": slice(0)}, "history"), ({"portfolio": {"USDX@1": 1.5}}, "portfolio"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(history: History, options: dict[str, object], named: str) -> None:

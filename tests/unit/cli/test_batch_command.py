@@ -119,7 +119,7 @@ def test_free_gas_is_told(run: Run, write: Write, market_file: Path) -> None:
     [
         (["--max-hops", 7], "invalid_request", "--max-hops", "from 1 to 6"),
         (["--max-splits", 0], "invalid_request", "--max-splits", "from 1 to 100"),
-        (["--deny", "x"], "invalid_request", "--deny", "choose from"),
+        (["--deny", "x"], "invalid_request", "--deny", "here are"),
         (["--gas-price-gwei", "x"], "invalid_request", "--gas-price-gwei", "is not an amount"),
         (["--requests", "nowhere.csv"], "bad_request_file", "", "cannot be read"),
         (["--requests", "requests.md"], "bad_request_file", "", "rename it"),

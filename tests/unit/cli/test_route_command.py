@@ -240,8 +240,8 @@ def test_nothing_found_is_exit_code_one_with_reasons(
         (["--value-of-time", "1", "--order", "fastest"], "--value-of-time", "time comes first"),
         (["--max-price-impact-bps", "nan"], "--max-price-impact-bps", "from 0 to 10,000"),
         (["--time-budget-ms", "0"], "--time-budget-ms", "from 1 to"),
-        (["--allow", "uniswap_v9"], "--allow", "choose from uniswap_v"),
-        (["--deny", "x"], "--deny", "choose from"),
+        (["--allow", "uniswap_v9"], "--allow", "did you mean uniswap_v"),
+        (["--deny", "x"], "--deny", "here are uniswap_v2, uniswap_v3"),
     ],
 )
 def test_bad_input_is_exit_code_two_and_names_the_option(
@@ -272,6 +272,12 @@ def test_a_route_that_takes_a_week_is_said_to_with_what_is_faster(run: Run) -> N
     fast = run(*arguments, "--order", "fastest")
     assert fast.exit_code == 0
     assert "note:" not in fast.stderr
+
+
+def test_who_asks_for_more_than_markets_hold_is_told(run: Run) -> None:
+    result = run("route", "--from", "WETH@1", "--to", "USDC@1", "--amount", 10**9)
+    assert result.exit_code == 0
+    assert "% is lost to the amount's own size: these markets hold too little for it; trade less" in result.stderr
 
 
 def test_many_steps_are_folded_unless_all_are_asked_for(run: Run) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,12 @@ def test_tokens_go_by_name_and_by_address(router: Router) -> None:
         ({"token_out": "B@10"}, UnknownToken, "token_out: 'B@10' is not in this market; did you mean B@1"),
         ({"token_out": "A@1"}, InvalidRequest, "token_out: is the same token as token_in"),
         ({"token_in": replace(A, decimals=6)}, InvalidRequest, "token_in: A@1 has 18 decimals in this market, not 6"),
-        ({"allow_protocols": frozenset({"ab", "abb"})}, InvalidRequest, "allow_protocols: .*'abb'; choose from ab"),
-        ({"deny_protocols": frozenset({"univ3"})}, InvalidRequest, "deny_protocols: .*'univ3'; choose from ab, ab2"),
+        (
+            {"allow_protocols": frozenset({"ab", "abb"})},
+            InvalidRequest,
+            "allow.*'abb'; did you mean ab[?] Here are ab,",
+        ),
+        ({"deny_protocols": frozenset({"univ3"})}, InvalidRequest, "deny_protocols: .*'univ3'; here are ab, ab2"),
         ({"gas_prices": {10: 1}}, InvalidRequest, "gas_prices: chain 10 is not in this snapshot; its chains are 1"),
     ],
 )
@@ -277,3 +282,17 @@ def test_a_damaged_market_file_names_the_field(
     path.write_text(json.dumps(document))
     with pytest.raises(BadMarketFile, match=message):
         Snapshot.load(path)
+
+
+def test_a_kind_that_is_not_whole_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    (lane,) = market_of("lane: A@1 > A@10 10bps 60s")
+    monkeypatch.setattr(type(lane), "curve", lambda *_: None)
+    with pytest.raises(InvalidMarket, match=r"^markets: lane: `curve` must give a Curve, not None"):
+        Router(Snapshot([lane]))
+    with pytest.raises(InvalidMarket, match=r"^markets: lone is no whole market; build its kind on BaseMarket"):
+        Router(SNAPSHOT.apply([SimpleNamespace(id="lone", protocol="x", kind="x")]))
+
+
+def test_amounts_in_an_array_are_told_of_how_to_make_them(router: Router) -> None:
+    with pytest.raises(InvalidRequest, match=r"token.round_units\(\[0.1, 1.5\]\) makes them"):
+        replace(REQUEST, amount=np.array([0.5, 1.0]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.search.selling import HOPELESS_IMPACT
 from tests.support.markets import market_of, token
@@ -28,3 +30,25 @@ def test_one_path_stays_the_answer_where_there_is_no_other() -> None:
     router = Router(Snapshot(market_of(OVER_C)))
     request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**8 * UNIT)
     assert len(router.find_routes(request).best().paths) == 1
+
+
+def test_a_loss_that_nobody_may_overlook_is_said() -> None:
+    router = Router(Snapshot(market_of(POOLS)))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=UNIT)
+    assert "price impact" not in repr(router.find_routes(request))
+    assert "; price impact 96." in repr(router.find_routes(replace(request, amount=10**5 * UNIT)))
+
+
+@pytest.mark.parametrize("side", ["exact_in", "exact_out"])
+def test_who_loses_much_to_the_size_is_warned(side: str) -> None:
+    router = Router(Snapshot(market_of("ab: A B 1000 1000 30bps")))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=UNIT, side=side)
+    assert router.find_routes(request).warning == ""
+    half = router.find_routes(replace(request, amount=990 * UNIT)).warning
+    assert half.endswith(" % is lost to the amount's own size: these markets hold too little for it")
+
+
+def test_never_more_than_all_but_a_crumb_is_said_to_be_lost() -> None:
+    router = Router(Snapshot(market_of("ab: A B 1000 1000 30bps")))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**8 * UNIT)
+    assert router.find_routes(request).warning.startswith("99.99 % is lost")

@@ -11,7 +11,16 @@ from typing import Any
 
 import pytest
 
-from routing_engine import InvalidRequest, PriceImpactTooHigh, Router, RouteRequest, RouteResult, Snapshot, Status
+from routing_engine import (
+    InvalidRequest,
+    PriceImpactTooHigh,
+    Router,
+    RouteRequest,
+    RouteResult,
+    SearchEnded,
+    Snapshot,
+    Status,
+)
 from tests.support.markets import market_of, random_markets, token
 
 PARALLEL = "deep: A B 10000 10000 30bps\nshallow: A B 1000 1000 5bps\nthird: A B 100 100 30bps"
@@ -71,6 +80,19 @@ def test_without_time_the_answer_is_the_best_single_path() -> None:
     cut = Router(snapshot, clock=stopping_after(1)).find_routes(request)
     assert not cut.is_complete
     assert cut.routes == Router(snapshot).find_routes(replace(request, max_splits=1, alternatives=0)).routes
+
+
+def test_what_time_was_too_short_for_is_not_said_to_be_too_much() -> None:
+    """Each of four pools gives under a thousand, so that only a division serves the amount."""
+    snapshot = Snapshot(market_of("\n".join(f"ab{number}: A B 1000 1000 30bps" for number in range(4))))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=3_500 * UNIT, side="exact_out")
+    assert Router(snapshot, clock=stopping_after(10**9)).find_routes(request).routes
+    cut = Router(snapshot, clock=stopping_after(1)).find_routes(request)
+    assert (cut.status, cut.is_complete) == (Status.SEARCH_ENDED, False)
+    with pytest.raises(SearchEnded, match=r"ended with its budget.* raise time_budget_ms"):
+        cut.best()
+    beyond = Router(snapshot, clock=stopping_after(1)).find_routes(replace(request, amount=4_100 * UNIT))
+    assert beyond.status is Status.INSUFFICIENT_LIQUIDITY
 
 
 def test_the_budget_is_counted_from_the_call_in_milliseconds() -> None:

@@ -14,7 +14,8 @@ from routing_engine import Router, RouteRequest, Snapshot
 request = RouteRequest(token_in="WETH@1", token_out="USDC@1", amount=10**18)
 Router(Snapshot.sandbox()).find_routes(request).best()
 """
-REGISTRIES = "import sys; print([name for name in ('numba.np.linalg', 'numba.np.npyimpl') if name in sys.modules])"
+UNUSED = "numba.np.linalg", "numba.np.npyimpl", "numpy.ma"
+REGISTRIES = f"import sys; print([name for name in {UNUSED} if name in sys.modules])"
 LINK = """
 import numba
 import numpy as np

@@ -17,10 +17,10 @@ def test_nothing_is_listed_between_requests() -> None:
     for _ in range(6):
         token_in, token_out = rng.sample(router.graph.tokens, 2)
         for gas_prices in (None, dict.fromkeys(GAS_PRICES, 0)):
-            lists.rows.fill(0)
+            lists.listed["max_average_price"].fill(0.0)
             request = RouteRequest(token_in=token_in, token_out=token_out, amount=10**18, gas_prices=gas_prices)
             certificates = router.find_routes(request).certificates
-            assert lists.rows.any() == bool(certificates)
+            assert lists.listed["max_average_price"].any() == bool(certificates)
             assert not lists.sizes.any()
             assert not lists.span[:, :, 0].any()
             assert not state.outlook.most.any()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,16 @@ def test_the_example_of_the_package_docstring() -> None:
     assert route.amount_out_net < route.amount_out
     assert route.gas > 0
     assert route.gas_priced
+
+
+def test_an_id_is_found_when_it_is_read_from_a_result_too() -> None:
+    first = Snapshot.sandbox()
+    second = first.apply(gas_prices={1: 5})
+    weth, usdc = first.token("WETH@1"), first.token("USDC@1")
+    router = Router(first).follow(second)
+    request = RouteRequest(token_in=weth, token_out=usdc, amount=10**18)
+    result, same = router.find_routes(request), router.find_routes(request)
+    assert not {"id"} & (vars(first).keys() | vars(second).keys())
+    assert result == same
+    assert vars(second)["id"] == result.snapshot_id == pickle.loads(pickle.dumps(same)).snapshot_id
+    assert result.snapshot_id != Router(first).find_routes(request).snapshot_id == first.id

@@ -8,7 +8,7 @@ from routing_engine import Route, Router, RouteRequest, Snapshot, Token
 from routing_engine.errors import QuoteRefused
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
 from routing_engine.model import NATIVE_ADDRESS
-from routing_engine.search import allocation_replay
+from routing_engine.search import allocation_replay, purchase_replay
 
 COIN = Token(chain_id=1, address=NATIVE_ADDRESS, symbol="ETH", decimals=18)
 BASE = Token(chain_id=1, address=f"0x{1:040x}", symbol="A", decimals=18)
@@ -92,3 +92,30 @@ def test_steps_are_spared(monkeypatch: pytest.MonkeyPatch) -> None:
         assert one.amount_out_net > other.amount_out_net
         assert one.gas < other.gas
         assert one.amount_in == other.amount_in
+
+
+def buy(snapshot: Snapshot, amount: int) -> Route:
+    request = RouteRequest(token_in=BASE, token_out=QUOTE, amount=amount, side="exact_out", max_hops=1)
+    return Router(snapshot).find_routes(request).best()
+
+
+def test_steps_are_spared_where_an_amount_is_bought(monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = make_snapshot(0)
+    amounts = [thousands * 10**21 for thousands in range(30, 330, 10)]
+    with_it = [buy(snapshot, amount) for amount in amounts]
+    monkeypatch.setattr(purchase_replay, "spare_bought_steps", lambda *_: None)
+    without = [buy(snapshot, amount) for amount in amounts]
+    better = [(one, other) for one, other in zip(with_it, without, strict=True) if one != other]
+    assert better, "some amount enters a step for little"
+    for one, other in better:
+        assert one.amount_in_gross < other.amount_in_gross
+        assert one.gas < other.gas
+    assert all(route.amount_out >= amount for route, amount in zip(with_it, amounts, strict=True))
+
+
+def test_what_was_sold_is_bought_for_no_more() -> None:
+    snapshot = make_snapshot(1)
+    for thousands in range(30, 330, 20):
+        sold = find_best(snapshot, thousands * 10**21)
+        bought = buy(snapshot, sold.amount_out)
+        assert bought.amount_in_gross <= sold.amount_in_gross * (1 + 1e-9)

@@ -308,8 +308,8 @@ def test_a_market_that_is_not_the_recorded_one_is_refused(
     [
         (lambda path: None, "cannot be read"),
         (lambda path: path.write_bytes(b""), "holds no whole block"),
-        (lambda path: path.write_text("nothing of the kind, but long enough to be one"), "is this a recording"),
-        (lambda path: path.write_bytes(gzip.compress(b"{}" * 90, mtime=0)), "is this a recording"),
+        (lambda path: path.write_text("nothing of the kind, but long enough to be one"), "this is no recording"),
+        (lambda path: path.write_bytes(gzip.compress(b"{}" * 90, mtime=0)), "this is no recording"),
     ],
 )
 def test_what_is_no_recording_is_told(make: Callable[[Path], object], told: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from api.domain.ledger import ChainUnavailable, Proof
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key
 from api.services.ledger.proofs.blocks import prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
+from api.services.ledger.rpc_records import FullBlock
 from api.services.ledger.witnesses import Witness
 
 MOST_BLOCKS = 5
@@ -38,12 +39,19 @@ class Opinion:
         Transfers of which it has the block, but that are not in it.
     untraced : set
         Transfers whose transactions it could not trace, so that it knows less of them.
+    unknown : set
+        Transfers whose block it has not, or not yet.
     """
 
     told: dict[TransferKey, Transfer] = field(default_factory=dict)
     proven: dict[TransferKey, Transfer] = field(default_factory=dict)
     denied: set[TransferKey] = field(default_factory=set)
     untraced: set[TransferKey] = field(default_factory=set)
+    unknown: set[TransferKey] = field(default_factory=set)
+
+    def knows_block(self, key: TransferKey) -> bool:
+        """Whether its endpoint has shown the block of a transfer."""
+        return key in self.told or key in self.denied or key in self.untraced
 
 
 class Prover:
@@ -71,8 +79,9 @@ class Prover:
     def prove(self, transfers: Collection[Transfer], recipients: Collection[str]) -> Mapping[TransferKey, Proof]:
         """Return how far each transfer is proven; one that was tried a moment ago is left out."""
         asked, wanted = self._due(transfers), frozenset(recipients)
-        witnesses = [each for each in self._witnesses if each.in_step][:MOST_OPINIONS]
-        if not asked or not witnesses:
+        # Who is out of step is heard too: one that tells of a longer chain of its own makes the honest look behind.
+        witnesses = sorted(self._witnesses, key=lambda each: not each.in_step)[:MOST_OPINIONS]
+        if not asked:
             return {}
         first, *others = witnesses
         later = [self._threads.submit(self._opinion, each, asked, wanted, with_receipts=False) for each in others]
@@ -96,6 +105,7 @@ class Prover:
         rest = [each for each in asked if get_key(each) not in opinion.told and get_key(each) not in opinion.denied]
         try:
             known = witness.reader.load_known_blocks({each.block.number for each in rest}) if rest else {}
+            opinion.unknown.update(get_key(each) for each in rest if not _has_block(known, each.block))
             for block in known.values():
                 mine = [each for each in rest if each.block.hash == block.block.hash]
                 present = {each.tx_hash: block for each in mine if each.tx_hash in block.records}
@@ -160,12 +170,17 @@ def _weigh(asked: Transfer, opinions: Sequence[Opinion]) -> Proof:
 
     Who traced a transaction knows more of it than who could not: what it says of the calls is believed, and is no
     contradiction to the other. Two who agree on what moved are two opinions of it, unless only a trace shows it.
+
+    Receipts prove what is in a block, and not that the chain has it: anybody can make a chain of his own. So they are
+    no proof while as many endpoints speak and do not have it.
     """
     key = get_key(asked)
     told = [opinion.told[key] for opinion in opinions if key in opinion.told]
     traced = [opinion.told[key] for opinion in opinions if key in opinion.told and key not in opinion.untraced]
     best = traced or told
-    proven = [opinion.proven[key] for opinion in opinions if key in opinion.proven]
+    unknown = sum(key in opinion.unknown for opinion in opinions)
+    is_shown = sum(opinion.knows_block(key) for opinion in opinions) > unknown
+    proven = [opinion.proven[key] for opinion in opinions if key in opinion.proven and is_shown]
     agreed = [each for each in best if best.count(each) > 1]
     believed = next(iter([each for each in proven if each in best] or agreed or best), None)
     is_denied = any(key in opinion.denied for opinion in opinions)
@@ -177,6 +192,10 @@ def _weigh(asked: Transfer, opinions: Sequence[Opinion]) -> Proof:
         is_contradicted=not agreed and (is_denied or is_split),
         transfer=believed if proven or agreed or len(told) > 1 else None,
     )
+
+
+def _has_block(known: Mapping[int, FullBlock], block: CanonicalBlock) -> bool:
+    return block.number in known and known[block.number].block.hash == block.hash
 
 
 def _core(transfer: Transfer) -> tuple[object, ...]:

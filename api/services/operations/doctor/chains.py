@@ -9,12 +9,13 @@ from typing import Any
 
 from adapters.base import AdapterError, BadPayload
 from adapters.http.client import HttpLimits, JsonClient
+from adapters.rpc.block import Block
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.rpc.heads import MAX_HEAD_AGE_S, Block
+from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
-from api.services.ledger.chain_ledger import QUIET_CHAIN_S
+from api.services.ledger.chain_ledger import QUIET_CHAIN_S, connect_pools
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
 from api.services.resources import Resources
 
@@ -63,7 +64,22 @@ def check_chains(resources: Resources) -> Iterator[Finding]:
         told = [future.result() for future in futures]
     for env_mode, chain_id in dict.fromkeys((env_mode, chain_id) for env_mode, chain_id, _ in asked):
         checkups = [found for each, found in zip(asked, told, strict=True) if each[:2] == (env_mode, chain_id)]
-        yield from judge(f"chain {chain_id} ({env_mode})", checkups, resources.clock)
+        about = f"chain {chain_id} ({env_mode})"
+        yield from judge(about, checkups, resources.clock)
+        if sum(each.head is not None for each in checkups) > 1:
+            yield from _compare(about, env_mode, chain_id, resources)
+
+
+def _compare(about: str, env_mode: EnvMode, chain_id: int, resources: Resources) -> Iterator[Finding]:
+    """Have the endpoints of one chain agree on what is final, as those who watch for payments do."""
+    urls = resources.config.rpc_urls(env_mode)[chain_id]
+    pool = connect_pools({chain_id: urls}, env_mode, resources.clock, LIMITS)[chain_id]
+    try:
+        pool.read_head()
+    except AdapterError as error:
+        yield blame(about, str(error), "mend or exchange it in RPC_URLS; payments there are not seen meanwhile")
+    finally:
+        pool.close()
 
 
 def examine(env_mode: EnvMode, chain_id: int, url: str, clock: Clock) -> Checkup:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, false, func, or_, select, update
+from sqlalchemy import Row, and_, func, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.secrets.keys import FILE_NAME, SecretKeyFault
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
 from api.services.operations.duty_health import LAPSED, UNREAD, WorkerHealth, check_worker_health
 from api.services.operations.stored_secrets import find_missing_keys
+from api.services.operations.writing import try_writing
 from api.services.resources import Resources
 from api.services.webhooks.outbox import DeliveryStatus
 from api.storage import migrations
 from api.storage.db import read_database_time
+from api.storage.fault_names import name_fault
 from api.storage.tables import ApiKeyRow, SettlementAccount, Vendor, WebhookDelivery, WebhookSubscription
 
 DATABASE, SECRETS, CLOCK, WORKER = "database", "secrets", "clock", "worker"
@@ -25,7 +28,10 @@ WEBHOOKS, KEYS, ACCOUNTS = "webhooks", "keys", "accounts"
 SKEW, WORST_SKEW = timedelta(seconds=2), timedelta(seconds=30)
 """A receiver refuses a webhook whose signature is five minutes off; leases and expiries go by the clock before that."""
 OVERDUE = timedelta(minutes=1)
+MOST_NAMED = 5
 SOON = timedelta(days=7)
+"""Before its end a key is warned of, or for the last fifth of its life where that is less."""
+LAST_PART = 5
 
 
 def check_database(resources: Resources) -> Iterator[Finding]:
@@ -34,14 +40,14 @@ def check_database(resources: Resources) -> Iterator[Finding]:
         with resources.database.read() as session:
             session.execute(select(1))
     except SQLAlchemyError as error:
-        yield blame(DATABASE, f"does not answer ({_name(error)})", "start it, and check DATABASE_URL")
+        yield blame(DATABASE, f"does not answer ({name_fault(error)})", "start it, and check DATABASE_URL")
         return
     engine = resources.database.engine
     schema = migrations.check_schema(engine)
     if not schema.is_usable:
         yield blame(DATABASE, *schema.explain())
         return
-    yield _check_writing(resources)
+    yield _tell_of_writing(try_writing(resources))
     for check in (_check_secrets, _check_clock, _check_webhooks, _check_keys, _check_accounts):
         with resources.database.read() as session:
             yield from check(resources, session)
@@ -49,7 +55,10 @@ def check_database(resources: Resources) -> Iterator[Finding]:
 
 
 def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
-    if health.undone:
+    if health.undone and health.write_fault:
+        message = f"nobody can do the duties {', '.join(health.undone)}: workers can't write down that they do"
+        yield blame(WORKER, message, "let the database be written again, as said of it; workers go on by themselves")
+    elif health.undone:
         message = f"nobody does the duties {', '.join(health.undone)}"
         yield blame(WORKER, message, "start `checkout worker`, two of them so that one takes over from the other")
     elif health.unread:
@@ -63,16 +72,10 @@ def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
         yield praise(WORKER, "somebody does every duty, and reads every chain")
 
 
-def _check_writing(resources: Resources) -> Finding:
-    try:
-        with resources.database.write() as session:  # of no row: a database that is read-only refuses that too
-            session.execute(update(ApiKeyRow).where(false()).values(name=""))
-    except SQLAlchemyError as error:
-        return blame(
-            DATABASE,
-            f"can't be written ({_name(error)})",
-            "see whether it is read-only, its disk full, or another process holds its lock",
-        )
+def _tell_of_writing(fault: str) -> Finding:
+    if fault:
+        remedy = "see whether it is read-only, its disk full, or another process holds its lock"
+        return blame(DATABASE, f"can't be written ({fault})", remedy)
     return praise(DATABASE, "answers, can be written, and is of this version")
 
 
@@ -114,11 +117,12 @@ def _check_webhooks(resources: Resources, session: Session) -> Iterator[Finding]
         WebhookDelivery.status == DeliveryStatus.PENDING, WebhookDelivery.next_attempt_at <= now - OVERDUE, unleased
     )
     waiting = session.scalar(select(func.count()).select_from(WebhookDelivery).where(overdue)) or 0
-    disabled = session.scalar(
-        select(func.count())
-        .select_from(WebhookSubscription)
+    disabled = session.execute(
+        select(WebhookSubscription.id, WebhookSubscription.disabled_reason, Vendor.name)
+        .join(Vendor, Vendor.id == WebhookSubscription.vendor_id)
         .where(WebhookSubscription.disabled_at.is_not(None), WebhookSubscription.deleted_at.is_(None))
-    )
+        .order_by(WebhookSubscription.disabled_at.desc())
+    ).all()
     if waiting:
         yield blame(
             WEBHOOKS,
@@ -128,25 +132,33 @@ def _check_webhooks(resources: Resources, session: Session) -> Iterator[Finding]
     if disabled:
         yield warn(
             WEBHOOKS,
-            f"{disabled} webhooks are disabled since their receivers failed for days",
-            "tell their vendors: POST …/enable, then redeliver",
+            f"{len(disabled)} webhooks are disabled, the last of them {_list_disabled(disabled[:MOST_NAMED])}",
+            "tell their vendors: POST …/enable, then POST …/redeliver_missed for what was not delivered",
         )
     if not waiting and not disabled:
         yield praise(WEBHOOKS, "no delivery is overdue, and no webhook is disabled")
 
 
+def _list_disabled(rows: Sequence[Row[str, str | None, str]]) -> str:
+    return ", ".join(
+        f"{subscription_id} of {vendor!r} ({reason})" for subscription_id, reason, vendor in map(tuple, rows)
+    )
+
+
 def _check_keys(resources: Resources, session: Session) -> Iterator[Finding]:
     now: datetime = resources.clock.now()
     ending = session.execute(
-        select(Vendor.name, ApiKeyRow.name, ApiKeyRow.env_mode)
+        select(Vendor.name, ApiKeyRow.name, ApiKeyRow.env_mode, ApiKeyRow.created_at, ApiKeyRow.expires_at)
         .join(Vendor, Vendor.id == ApiKeyRow.vendor_id)
         .where(ApiKeyRow.revoked_at.is_(None), ApiKeyRow.expires_at > now, ApiKeyRow.expires_at <= now + SOON)
         .order_by(ApiKeyRow.expires_at)
     )
-    for vendor, name, env_mode in ending:
+    for vendor, name, env_mode, made_at, ends_at in ending:
+        if ends_at is None or ends_at - now > min(SOON, (ends_at - made_at) / LAST_PART):
+            continue
         yield warn(
             KEYS,
-            f"the {env_mode} key {name!r} of {vendor!r} ends within {SOON.days} days",
+            f"the {env_mode} key {name!r} of {vendor!r} ends at {format_time(ends_at)}",
             f"`checkout keys rotate`, with --env {env_mode} and --name, and give the vendor the new one",
         )
 
@@ -165,8 +177,3 @@ def _check_accounts(resources: Resources, session: Session) -> Iterator[Finding]
                 f"{vendor!r} receives {currency} on chain {chain_id}, which is not connected: its links are refused",
                 f"add chain {chain_id} to RPC_URLS",
             )
-
-
-def _name(error: SQLAlchemyError) -> str:
-    """Name an error; its text may quote a password."""
-    return type(getattr(error, "orig", None) or error).__name__

@@ -17,7 +17,7 @@ from api.domain.clock import format_time
 from api.services.operations.doctor.findings import Finding, praise, warn
 from api.services.resources import Resources
 from api.services.webhooks.outbox import DeliveryStatus
-from api.storage.tables import Vendor, WebhookDelivery, WebhookSubscription
+from api.storage.tables import Vendor, WebhookAttempt, WebhookDelivery, WebhookSubscription
 
 API, RECEIVERS = "api", "receivers"
 TIMEOUT_S = 5.0
@@ -56,7 +56,8 @@ def _check_receivers(resources: Resources) -> Finding:
     return warn(
         RECEIVERS,
         f"nothing is taken by {'; '.join(failing[:MOST_NAMED])}{more}",
-        "tell their vendors: GET …/deliveries says what each answered; they correct or delete the webhook",
+        "what is not allowed is this service's own word: see ALLOW_LOCAL_WEBHOOKS; else tell their vendors: "
+        "GET …/deliveries says what each answered, they correct or delete the webhook",
     )
 
 
@@ -88,5 +89,15 @@ def _describe(session: Session, found: tuple[WebhookSubscription, str]) -> str:
         WebhookDelivery.created_at >= since - JUST_BEFORE,
     )
     count = session.scalar(untaken) or 0
+    if count < ENOUGH:
+        return ""
     place = f"{urlsplit(row.url).hostname}, {row.env_mode}, {vendor!r}"
-    return f"{row.id} ({place}): {count} deliveries since {format_time(since)}" if count >= ENOUGH else ""
+    last = session.execute(
+        select(WebhookAttempt.response_status, WebhookAttempt.error)
+        .join(WebhookDelivery, WebhookDelivery.id == WebhookAttempt.delivery_id)
+        .where(WebhookDelivery.subscription_id == row.id, WebhookDelivery.created_at >= since - JUST_BEFORE)
+        .order_by(WebhookAttempt.id.desc())
+        .limit(1)
+    ).first()
+    said = "" if last is None else f", the last: {last.error or last.response_status}"
+    return f"{row.id} ({place}): {count} deliveries since {format_time(since)}{said}"

@@ -6,9 +6,11 @@ from datetime import datetime
 
 import structlog
 
+from api.domain.funds import NOTABLE_SHARE
 from api.domain.ledger import Proof
 from api.domain.payments import COUNTED, Evidence, PaymentState
 from api.domain.transfers import DELIVERIES, Transfer, TransferKind
+from api.services.orders.money import is_credited
 from api.services.orders.worth import estimate_dollars, is_notable, price_in_dollars
 from api.services.settlement.claims.proofs import is_proven
 from api.services.settlement.crediting.observation import Assessment
@@ -46,7 +48,8 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
     row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
     row.has_second_opinion = row.has_second_opinion or proof.has_second_opinion
     dollars = _estimate_value(row, order)
-    needed, is_final = confirmations.count_blocks(row.chain_id, dollars), number <= observation.head.final_number
+    needed, final = confirmations.count_blocks(row.chain_id, dollars), observation.head.final_number
+    is_final = final is not None and number <= final
     has_counted = row.state in COUNTED
     if row.state == PaymentState.DISPUTED:
         return False
@@ -95,7 +98,7 @@ def _estimate_value(row: Payment, order: PaymentOrder | None) -> int | None:
     What is delivered for a deposit may be worth more than the deposit, so its promise counts too. None where the price
     of a token is nobody's to vouch for.
     """
-    if order is None or not (row.kind == TransferKind.DEPOSIT or is_notable(order, row)):
+    if order is None or not (row.kind == TransferKind.DEPOSIT or is_notable(order, row) or _is_part(row, order)):
         return 0  # it changes nothing, and must not be waited for by anything
     values = [estimate_dollars(row.chain_id, row.token_address, row.amount)]
     if row.promised_chain_id is not None:
@@ -105,6 +108,12 @@ def _estimate_value(row: Payment, order: PaymentOrder | None) -> int | None:
         values.append(price_in_dollars(order))
     known = [each for each in values if each is not None]
     return max(known) if len(known) == len(values) else None
+
+
+def _is_part(row: Payment, order: PaymentOrder) -> bool:
+    """Whether a payment of any size is one of those that add up to something: a price may be paid in small parts."""
+    adds_up = order.amount_received * NOTABLE_SHARE >= (order.settlement_amount or 0)
+    return adds_up and not row.is_after_close and is_credited(order, row)
 
 
 def move_payment(row: Payment, transfer: Transfer, now: datetime) -> None:

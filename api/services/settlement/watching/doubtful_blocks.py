@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from functools import cache
 
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Settlement
 from api.domain.transfers import CanonicalBlock
+from api.storage.statements import Place, Statement
 from api.storage.tables import DoubtfulBlock
 
 SETTLE_AFTER = timedelta(seconds=10)
@@ -51,9 +51,8 @@ def note_doubts(
     session.flush()
 
 
-def list_due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[Doubt]:
+def list_due_doubts(place: Place, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[Doubt]:
     """Return the doubts that are to be settled now, the oldest first."""
-    rows = session.scalars(_build_due_doubts(), {"env_mode": env_mode, "chain_id": chain_id, "now": now})
     return [
         Doubt(
             block=CanonicalBlock(number=row.number, hash=row.hash, mined_at=row.noted_at),
@@ -61,23 +60,8 @@ def list_due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: dat
             bridge=row.bridge,
             tx_hash=row.tx_hash,
         )
-        for row in rows
+        for row in _DUE.fetch(place, {"env_mode": env_mode, "chain_id": chain_id, "now": now})
     ]
-
-
-@cache
-def _build_due_doubts() -> Select[DoubtfulBlock]:
-    """Build the query for all chains: each look asks it."""
-    return (
-        select(DoubtfulBlock)
-        .where(
-            DoubtfulBlock.env_mode == bindparam("env_mode", type_=DoubtfulBlock.env_mode.type),
-            DoubtfulBlock.chain_id == bindparam("chain_id", type_=DoubtfulBlock.chain_id.type),
-            DoubtfulBlock.next_try_at <= bindparam("now", type_=DoubtfulBlock.next_try_at.type),
-        )
-        .order_by(DoubtfulBlock.number)
-        .limit(MOST_AT_ONCE)
-    )
 
 
 def find_oldest_doubt(session: Session, env_mode: EnvMode, chain_id: int) -> int | None:
@@ -123,3 +107,15 @@ def list_unread(session: Session) -> list[tuple[str, int, str, str]]:
 
 def _select_chain(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return DoubtfulBlock.env_mode == env_mode, DoubtfulBlock.chain_id == chain_id
+
+
+_DUE = Statement(
+    select(*DoubtfulBlock.__table__.columns)
+    .where(
+        DoubtfulBlock.env_mode == bindparam("env_mode", type_=DoubtfulBlock.env_mode.type),
+        DoubtfulBlock.chain_id == bindparam("chain_id", type_=DoubtfulBlock.chain_id.type),
+        DoubtfulBlock.next_try_at <= bindparam("now", type_=DoubtfulBlock.next_try_at.type),
+    )
+    .order_by(DoubtfulBlock.number)
+    .limit(MOST_AT_ONCE)
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -14,6 +14,7 @@ from api.domain.payments import GONE
 from api.services.ledger.doubts import HINT
 from api.services.settlement.watching.doubtful_blocks import note_doubts
 from api.storage.db import insert_new
+from api.storage.statements import DirectConnection, Statement
 from api.storage.tables import Payment, PaymentHint
 
 MOST_AT_ONCE = 20
@@ -53,10 +54,10 @@ def add_hint(
     return is_new
 
 
-def list_due_hints(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[str]:
+def list_due_hints(place: Session | DirectConnection, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[str]:
     """Return the transactions to look for now."""
-    query = select(PaymentHint.tx_hash).where(*_select_chain(env_mode, chain_id), PaymentHint.next_try_at <= now)
-    return session.scalars(query.order_by(PaymentHint.next_try_at).limit(MOST_AT_ONCE)).all()
+    rows = _DUE.fetch(place, {"env_mode": env_mode, "chain_id": chain_id, "now": now})
+    return [row.tx_hash for row in rows]
 
 
 def follow_hints(
@@ -107,3 +108,15 @@ def _load_known(session: Session, env_mode: EnvMode, chain_id: int, asked: Seque
 
 def _select_chain(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return PaymentHint.env_mode == env_mode, PaymentHint.chain_id == chain_id
+
+
+_DUE = Statement(
+    select(PaymentHint.tx_hash)
+    .where(
+        PaymentHint.env_mode == bindparam("env_mode", type_=PaymentHint.env_mode.type),
+        PaymentHint.chain_id == bindparam("chain_id", type_=PaymentHint.chain_id.type),
+        PaymentHint.next_try_at <= bindparam("now", type_=PaymentHint.next_try_at.type),
+    )
+    .order_by(PaymentHint.next_try_at)
+    .limit(MOST_AT_ONCE)
+)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from api.domain.transfers import CanonicalBlock
+
+SAID_EVERY = 60
+"""Looks that fail one after another, of which one is logged, and each whose reason is another one."""
+MOST_REASONS = 8
+"""So many reasons are said of that many looks: an endpoint may make up a new one each time."""
+_NUMBER = re.compile(r"\d+")
+"""Ages and heights, by which a reason is no other one."""
 
 Place = tuple[int, str]
 """Number and hash of a block."""
@@ -19,6 +28,23 @@ class Progress:
         self.reached: CanonicalBlock | None = None
         self.has_found = self.is_behind = False
         self._stored: Place | None = None
+        self._failures = 0
+        self._said: set[str] = set()
+
+    def note_failure(self, reason: str) -> bool:
+        """Count a look that failed; return whether to say so: a chain that is away is looked at every second."""
+        if self._failures % SAID_EVERY == 0:
+            self._said.clear()
+        self._failures += 1
+        kind = _NUMBER.sub("#", reason)
+        if kind in self._said or len(self._said) >= MOST_REASONS:
+            return False
+        self._said.add(kind)
+        return True
+
+    def note_success(self) -> None:
+        """Begin to count anew."""
+        self._failures = 0
 
     def since(self, stored: Place) -> Place:
         """Return the last block that is read already, given the stored cursor's block.

@@ -26,10 +26,10 @@ MOST_SEARCHES = 50
 def look_again(chain: WatchedChain) -> None:
     """Do whatever is due of all that; on a chain on which nothing happens that is asked in one go."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.resources.database.read() as session:
-        doubts = list_due_doubts(session, *key, now)
-        hints = list_due_hints(session, *key, now)
-        is_awaited = awaits_delivery(session, *key, now)
+    with chain.resources.database.look() as connection:
+        doubts = list_due_doubts(connection, *key, now)
+        hints = list_due_hints(connection, *key, now)
+        is_awaited = awaits_delivery(connection, *key, now)
     if doubts:
         _settle_doubts(chain, doubts)
     if hints:
@@ -69,6 +69,8 @@ def _read_again(chain: WatchedChain) -> None:
         oldest = find_oldest_doubt(session, *key)
         if cursor is None or not awaits_delivery(session, *key, now):
             return  # what was due before this has settled it
+    if chain.head.final_number is None:
+        return
     last = min(chain.head.final_number, cursor.block_number, *([] if oldest is None else [oldest - 1]))
     span = max(chain.ledger.span, REREAD_SPAN)
     for first in range(cursor.reread_number + 1, last + 1, span)[:MOST_SEARCHES]:

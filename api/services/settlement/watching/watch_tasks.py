@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -16,9 +17,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.domain.payments import PaymentState
 from api.services.resources import Resources
+from api.services.settlement.watching.endpoint_notes import EndpointNotes
 from api.services.settlement.watching.progress import Progress
+from api.services.settlement.watching.stillness import list_still
 from api.services.settlement.watching.watched_chain import ChainGroup
 from api.services.settlement.watching.watcher import look
+from api.storage.fault_names import name_fault
 from api.storage.fencing import LeaseLost
 from api.storage.statements import Statement
 from api.storage.tables import Payment
@@ -85,6 +89,7 @@ class ChainTask:
 
     def __init__(self, group: ChainGroup) -> None:
         self._env_mode, self._chain_ids = group.env_mode, group.chain_ids
+        self._notes = {chain_id: EndpointNotes() for chain_id in group.chain_ids}
         self._cost = dict.fromkeys(group.chain_ids, USUAL_COST)
         self._lost: LeaseLost | None = None
         self._stopping = threading.Event()
@@ -119,16 +124,22 @@ class ChainTask:
         progress, pause_s = {chain_id: Progress() for chain_id in self._chain_ids}, 0.0
         while not stopping.wait(pause_s):
             try:
-                pause_s = min(self._look(resources, each, progress[each]).pause_s for each in self._chain_ids)
+                pause_s = self._look_at_all(resources, progress)
             except LeaseLost as lost:
                 self._lost = None if stopping.is_set() else lost
                 return
             except (OperationalError, PoolTimeout) as error:
-                log.warning("database_unavailable", env_mode=self._env_mode, kind=type(error).__name__)
+                log.warning("database_unavailable", env_mode=self._env_mode, kind=name_fault(error))
                 pause_s = LOOK_S
             except Exception:  # one chain's trouble must not end its task for good
                 log.exception("look_failed", env_mode=self._env_mode)
                 pause_s = LOOK_S
+
+    def _look_at_all(self, resources: Resources, progress: Mapping[int, Progress]) -> float:
+        """Look at the chains that need it; return the seconds until the next time."""
+        still = list_still(resources, self._env_mode, resources.ledgers[self._env_mode], self._chain_ids)
+        moving = [each for each in self._chain_ids if each not in still]
+        return min((self._look(resources, each, progress[each]).pause_s for each in moving), default=LOOK_S)
 
     def _look(self, resources: Resources, chain_id: int, progress: Progress) -> Look:
         ledger = resources.ledgers[self._env_mode]
@@ -137,6 +148,7 @@ class ChainTask:
         is_hurried = progress.has_found
         progress.begin()
         is_read = look(resources, self._env_mode, ledger, chain_id, progress)
+        self._notes[chain_id].write(resources, self._env_mode, chain_id)
         requests = ledger.count_requests(chain_id) - sent
         if progress.has_found or progress.is_behind:
             cost = past  # what an idle look costs can't be seen in this one

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
 
 from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, select, union
 from sqlalchemy.orm import Session
@@ -19,8 +18,11 @@ from api.services.resources import Resources
 from api.services.settlement.crediting.observation import ChainObservation
 from api.services.vendors.owned_addresses import load_recipients
 from api.storage.db import insert_new
+from api.storage.statements import Place, Statement
 from api.storage.tables import Payment, PaymentOrder, Refund, WatchCursor
 
+CURSOR_EVERY = timedelta(seconds=10)
+"""How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 """What has been read so far rules nothing out: deadlines have passed only where final blocks were read again."""
 BRIDGE_REFUND_WITHIN = timedelta(days=7)
@@ -86,15 +88,15 @@ def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id
         If it can't be read just now.
     """
     head = ledger.read_head(chain_id)
-    with resources.database.read() as session:
+    with resources.database.look() as connection:
         return WatchedChain(
             resources=resources,
             ledger=ledger,
             env_mode=env_mode,
             chain_id=chain_id,
             head=head,
-            recipients=load_recipients(session, env_mode, [chain_id])[chain_id],
-            others=list_awaiting_money_back(resources, session, env_mode),
+            recipients=load_recipients(connection, env_mode, [chain_id])[chain_id],
+            others=list_awaiting_money_back(resources, connection, env_mode),
         )
 
 
@@ -154,15 +156,13 @@ def build_open_conditions(resources: Resources) -> tuple[ColumnElement[bool], Co
     )
 
 
-def list_awaiting_money_back(resources: Resources, session: Session, env_mode: EnvMode) -> frozenset[str]:
+def list_awaiting_money_back(resources: Resources, place: Place, env_mode: EnvMode) -> frozenset[str]:
     """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
     values = {"env_mode": env_mode, "since": resources.clock.now() - BRIDGE_REFUND_WITHIN}
-    return frozenset(session.scalars(_build_awaiting_money_back(), values))
+    return frozenset(row.recipient for row in _AWAITING_MONEY_BACK.fetch(place, values))
 
 
-@cache
-def _build_awaiting_money_back() -> CompoundSelect[str]:
-    """Build the query for all environments: that takes longer than to ask it, and each look at a chain asks."""
+def _select_awaiting_money_back() -> CompoundSelect[str]:
     env_mode = bindparam("env_mode", type_=Payment.env_mode.type)
     is_done = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state == PaymentState.FINAL)
     refunded = (
@@ -176,3 +176,6 @@ def _build_awaiting_money_back() -> CompoundSelect[str]:
         Payment.fill_deadline >= bindparam("since", type_=Payment.fill_deadline.type),
     )
     return union(refunded, stranded)
+
+
+_AWAITING_MONEY_BACK = Statement(_select_awaiting_money_back())

@@ -12,23 +12,24 @@ from datetime import timedelta
 from functools import partial
 
 import structlog
-from sqlalchemy import ColumnElement, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, func, or_, select
 
 from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Ledger, Proof, Reading
-from api.domain.payments import CHECKED, Evidence, PaymentState
-from api.domain.transfers import DELIVERIES, CanonicalBlock, TransferKey
+from api.domain.transfers import CanonicalBlock, TransferKey
 from api.services.resources import Resources
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.crediting.unproven import list_unproven
 from api.services.settlement.watching.at_once import run_at_once
 from api.services.settlement.watching.awaited_deliveries import awaits_delivery
+from api.services.settlement.watching.checked_blocks import list_due_and_checked
 from api.services.settlement.watching.doubtful_blocks import note_doubts
 from api.services.settlement.watching.hints import add_hint
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.second_looks import look_again
+from api.services.settlement.watching.stillness import list_still
 from api.services.settlement.watching.watched_chain import (
+    CURSOR_EVERY,
     ChainGroup,
     WatchedChain,
     build_open_conditions,
@@ -37,12 +38,14 @@ from api.services.settlement.watching.watched_chain import (
     observe_chain,
     open_chain,
 )
-from api.storage.tables import OwnedAddress, Payment, PaymentOrder, WatchCursor
+from api.storage.statements import Statement
+from api.storage.tables import OwnedAddress, PaymentOrder, WatchCursor
 
-CURSOR_EVERY = timedelta(seconds=10)
-"""How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
 WATCH_S = 60
 """How long `watch` waits for chains that hang."""
+
+BEHIND_FOR = timedelta(minutes=2)
+"""How long a chain may be shorter than what was read of it: then somebody told of blocks that it does not have."""
 
 MOST_PIECES = 50
 """How far one run reads on a chain that is behind, before the other chains have their turn again."""
@@ -61,8 +64,11 @@ def watch(resources: Resources) -> None:
     """
 
     def look_at(group: ChainGroup) -> None:
+        ledger = resources.ledgers[group.env_mode]
+        still = list_still(resources, group.env_mode, ledger, group.chain_ids)
         for chain_id in group.chain_ids:
-            look(resources, group.env_mode, resources.ledgers[group.env_mode], chain_id, Progress())
+            if chain_id not in still:
+                look(resources, group.env_mode, ledger, chain_id, Progress())
 
     run_at_once([partial(look_at, each) for each in list_groups(resources.ledgers)], WATCH_S)
 
@@ -72,74 +78,61 @@ def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int,
     try:
         _watch_chain(open_chain(resources, env_mode, ledger, chain_id), progress)
     except ChainUnavailable as fault:
-        log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
+        if progress.note_failure(str(fault)):
+            log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
         return False
+    progress.note_success()
     return True
 
 
 def _watch_chain(chain: WatchedChain, progress: Progress) -> None:
-    with chain.resources.database.read() as session:
-        cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
-        due, checked = _list_due_and_checked(chain, session)
-        first = _find_first_unknown(chain, session) if cursor is None else 0
+    key = {"env_mode": chain.env_mode, "chain_id": chain.chain_id}
+    with chain.resources.database.look() as connection:
+        cursor = next(iter(_CURSOR.fetch(connection, key)), None)
+        due, checked = list_due_and_checked(chain, connection)
+    first = _find_first_unknown(chain) if cursor is None else 0
     if cursor is not None:
         number, block_hash = progress.since((cursor.block_number, cursor.block_hash))
-        if chain.head.block.number < number:
+        if chain.head.block.number < number and chain.resources.clock.now() - cursor.updated_at < BEHIND_FOR:
             return  # a node that is behind; what it does not know yet says nothing
         canonical = chain.ledger.read_blocks(chain.chain_id, due | {number})
         if number in canonical and canonical[number].hash == block_hash:
             first = number + 1
         else:
             log.info("chain_reorganised", chain_id=chain.chain_id, block_number=number)
-            first, canonical = cursor.final_number + 1, chain.ledger.read_blocks(chain.chain_id, checked)
+            if chain.head.block.number < number:
+                _forget_blocks_beyond(chain, number)
+            first = min(cursor.final_number, _find_final(chain, cursor.final_number)) + 1
+            canonical = chain.ledger.read_blocks(chain.chain_id, checked)
     else:
         canonical = chain.ledger.read_blocks(chain.chain_id, checked)
     is_quiet = cursor is not None and not checked and chain.resources.clock.now() - cursor.updated_at < CURSOR_EVERY
     proofs = {} if checked.isdisjoint(canonical) else _prove(chain, canonical)
+    settled = _find_final(chain, first - 1 if cursor is None else cursor.final_number)
     for reached, reading in _read(chain, first):
         has_found = bool(reading.transfers or reading.doubts or reading.untraced)
         is_written = has_found or not is_quiet
         if is_written:
-            _write(chain, canonical, reading, reached, proofs)
+            _write(chain, canonical, reading, reached, proofs, settled)
         progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(reading.transfers))
         canonical, proofs = {}, {}
     look_again(chain)
 
 
-def _list_due_and_checked(chain: WatchedChain, session: Session) -> tuple[set[int], set[int]]:
-    """Return the blocks by which a payment may count or become final now, and those of all that can still be lost.
-
-    As long as the cursor's block is canonical so is everything below it; what waits for nothing but time is not asked
-    about again.
-    """
-    columns = Payment.block_number, Payment.confirmations, Payment.state, _has_proof(chain), _waits_for_deposit()
-    query = select(*columns).where(
-        Payment.state.in_(CHECKED), Payment.chain_id == chain.chain_id, Payment.env_mode == chain.env_mode
-    )
-    deepest, final = chain.resources.config.confirmations.deepest, chain.head.final_number
-    due, checked = set(), set()
-    for number, depth, state, has_proof, waits in session.execute(query.distinct()):
-        if number is not None:
-            checked.add(number)
-            if number <= final or not has_proof or waits or (state == PaymentState.SEEN and depth < deepest):
-                due.add(number)
-    return due, checked
+def _find_final(chain: WatchedChain, last: int) -> int:
+    """Return up to which block the chain is final, or `last` while its endpoints can't agree on it."""
+    return last if chain.head.final_number is None else chain.head.final_number
 
 
-def _has_proof(chain: WatchedChain) -> ColumnElement[bool]:
-    """Whether no more has to be asked about a payment: one proof is enough for what counts already."""
-    has_one = Payment.has_receipt_proof | Payment.has_second_opinion
-    if chain.ledger.count_endpoints(chain.chain_id) == 1:
-        return has_one
-    return has_one & (Payment.state == PaymentState.CONFIRMED) | Payment.has_receipt_proof & Payment.has_second_opinion
+def _forget_blocks_beyond(chain: WatchedChain, number: int) -> None:
+    """Take the chain to be as long as it says it is, after blocks up to `number` have been read that it has not."""
+    head = chain.head.block.number
+    log.warning("chain_is_shorter", env_mode=chain.env_mode, chain_id=chain.chain_id, block_number=number, head=head)
+    with chain.resources.database.write() as session:
+        hold_cursor(chain, session).head_number = head
 
 
-def _waits_for_deposit() -> ColumnElement[bool]:
-    """Whether a payment may count as soon as more is known of another chain: a bridge has delivered it."""
-    return (Payment.state == PaymentState.SEEN) & (Payment.evidence == Evidence.BRIDGE) & Payment.kind.in_(DELIVERIES)
-
-
-def _find_first_unknown(chain: WatchedChain, session: Session) -> int:
+def _find_first_unknown(chain: WatchedChain) -> int:
     """Return where to begin on a chain that was never read.
 
     That is when the oldest order that may have been paid was made, or an address of the last hour was registered:
@@ -155,7 +148,8 @@ def _find_first_unknown(chain: WatchedChain, session: Session) -> int:
         OwnedAddress.chain_id == chain.chain_id,
         OwnedAddress.created_at >= fresh,
     )
-    since = [moment for query in (ordered, registered) if (moment := session.scalar(query)) is not None]
+    with chain.resources.database.read() as session:
+        since = [moment for query in (ordered, registered) if (moment := session.scalar(query)) is not None]
     head = chain.head.block.number
     return min(head, chain.ledger.find_block_at(chain.chain_id, min(since) - CLOCKS_APART)) if since else head
 
@@ -194,9 +188,10 @@ def _write(
     reading: Reading,
     reached: CanonicalBlock,
     proofs: Mapping[TransferKey, Proof],
+    settled: int,
 ) -> None:
     observation = observe_chain(chain, reading.transfers, canonical=canonical, proofs=proofs)
-    now, final = chain.resources.clock.now(), min(reached.number, chain.head.final_number)
+    now, final = chain.resources.clock.now(), min(reached.number, settled)
     can_trace = chain.ledger.can_trace(chain.chain_id)
     with chain.resources.database.write() as session:
         cursor = hold_cursor(chain, session)
@@ -204,8 +199,17 @@ def _write(
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
         for tx_hash in reading.untraced:
             add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)
+        session.flush()
         if not cursor.block_hash or not awaits_delivery(session, chain.env_mode, chain.chain_id, now):
             cursor.reread_number = max(cursor.reread_number, final)
         cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at
         cursor.head_number = max(cursor.head_number, chain.head.block.number)
         cursor.final_number, cursor.can_trace, cursor.updated_at = final, can_trace, now
+
+
+_CURSOR = Statement(
+    select(*WatchCursor.__table__.columns).where(
+        WatchCursor.env_mode == bindparam("env_mode", type_=WatchCursor.env_mode.type),
+        WatchCursor.chain_id == bindparam("chain_id", type_=WatchCursor.chain_id.type),
+    )
+)

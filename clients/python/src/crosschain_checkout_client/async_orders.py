@@ -8,7 +8,8 @@ from typing import Unpack
 
 from crosschain_checkout_client import models
 from crosschain_checkout_client.async_pages import AsyncSend, AsyncStream, list_pages, split_lines
-from crosschain_checkout_client.calls import Call, check_id
+from crosschain_checkout_client.calls import Call
+from crosschain_checkout_client.checks import check_id
 from crosschain_checkout_client.filters import OrderFilter, write_filter
 from crosschain_checkout_client.wire import write_value
 
@@ -44,7 +45,9 @@ class AsyncOrders:
 
     async def get(self, order_id: str) -> models.PaymentOrder:
         """Read an order."""
-        return await self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
+        return await self._send(
+            Call(method="GET", path=f"{ORDERS}/{check_id(order_id=order_id)}", kind=models.PaymentOrder)
+        )
 
     async def list(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
@@ -99,14 +102,24 @@ class AsyncOrders:
         return await self._act(order_id, "refund", refund, idempotency_key)
 
     async def simulate(
-        self, order_id: str, action: models.Action, *, quote_id: str | None = None, idempotency_key: str | None = None
+        self,
+        order_id: str,
+        action: models.Action,
+        *,
+        quote_id: str | None = None,
+        without_reference: bool = False,
+        idempotency_key: str | None = None,
     ) -> models.PaymentOrder:
-        """Let something happen to a test order."""
-        body = {"action": action} if quote_id is None else {"action": action, "quote_id": quote_id}
+        """Let something happen to a test order; `without_reference`: to pay without naming it."""
+        body: dict[str, object] = {"action": action}
+        if quote_id is not None:
+            body["quote_id"] = quote_id
+        if without_reference:
+            body["without_reference"] = True
         return await self._act(order_id, "simulate", body, idempotency_key)
 
     async def _act(self, order_id: str, act: str, body: object, key: str | None) -> models.PaymentOrder:
-        path = f"{ORDERS}/{check_id(order_id)}/{act}"
+        path = f"{ORDERS}/{check_id(order_id=order_id)}/{act}"
         given = write_value(body)
         return await self._send(
             Call(method="POST", path=path, kind=models.PaymentOrder, body=given, idempotency_key=key)
@@ -143,7 +156,7 @@ class AsyncTransfers:
 
         A closed order is credited, and the money can be sent back with `refund(…, to=…)`.
         """
-        path, body = f"{TRANSFERS}/{check_id(transfer_id)}/assign", {"payment_order_id": payment_order_id}
+        path, body = f"{TRANSFERS}/{check_id(transfer_id=transfer_id)}/assign", {"payment_order_id": payment_order_id}
         return await self._send(
             Call(method="POST", path=path, kind=models.PaymentOrder, body=body, idempotency_key=idempotency_key)
         )

@@ -8,7 +8,8 @@ from typing import Unpack
 
 from crosschain_checkout_client import models
 from crosschain_checkout_client.async_pages import AsyncSend, list_pages
-from crosschain_checkout_client.calls import Call, T, check_id
+from crosschain_checkout_client.calls import Call, T
+from crosschain_checkout_client.checks import check_id
 
 PATH = "/api/v1/webhook_subscription"
 
@@ -35,17 +36,17 @@ class AsyncWebhooks:
 
     async def get(self, webhook_id: str) -> models.Subscription:
         """Read a subscription, without its secret."""
-        path = f"{PATH}/{check_id(webhook_id)}"
+        path = f"{PATH}/{check_id(webhook_id=webhook_id)}"
         return (await self._send(Call(method="GET", path=path, kind=models.FoundSubscription))).data
 
     async def change(self, webhook_id: str, **change: Unpack[models.SubscriptionChange]) -> models.Subscription:
         """Change the address or the types of events; what is not named stays, and so does the secret."""
-        path = f"{PATH}/{check_id(webhook_id)}"
+        path = f"{PATH}/{check_id(webhook_id=webhook_id)}"
         return (await self._send(Call(method="PATCH", path=path, kind=models.Changed, body=change))).data
 
     async def delete(self, webhook_id: str) -> None:
         """Delete a subscription; what was not delivered yet is given up."""
-        await self._send(Call(method="DELETE", path=f"{PATH}/{check_id(webhook_id)}", kind=models.Message))
+        await self._send(Call(method="DELETE", path=f"{PATH}/{check_id(webhook_id=webhook_id)}", kind=models.Message))
 
     async def send_test(
         self, webhook_id: str, *, idempotency_key: str | None = None, **sample: Unpack[models.SampleEvent]
@@ -81,7 +82,7 @@ class AsyncWebhooks:
 
         async def ask(start: str | None) -> models.DeliveryPage:
             query = {"limit": limit, "cursor": start}
-            path = f"{PATH}/{check_id(webhook_id)}/deliveries"
+            path = f"{PATH}/{check_id(webhook_id=webhook_id)}/deliveries"
             return await self._send(Call(method="GET", path=path, kind=models.DeliveryPage, query=query))
 
         async for page in list_pages(ask, None):
@@ -90,11 +91,11 @@ class AsyncWebhooks:
 
     async def redeliver(self, delivery_id: str, *, idempotency_key: str | None = None) -> models.Delivery:
         """Send an event to a subscription again, with the same id."""
-        path = f"/api/v1/webhook_delivery/{check_id(delivery_id)}/redeliver"
+        path = f"/api/v1/webhook_delivery/{check_id(delivery_id=delivery_id)}/redeliver"
         call = Call(method="POST", path=path, kind=models.Redelivery, idempotency_key=idempotency_key)
         return (await self._send(call)).data
 
     def _post(self, webhook_id: str, act: str, kind: type[T], key: str | None, body: object = None) -> Call[T]:
-        path = f"{PATH}/{check_id(webhook_id)}/{act}"
+        path = f"{PATH}/{check_id(webhook_id=webhook_id)}/{act}"
         given = body if isinstance(body, dict) else None
         return Call(method="POST", path=path, kind=kind, body=given, idempotency_key=key)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 
+from crosschain_checkout_client.checks import check_address, check_api_key, check_idempotency_key
 from crosschain_checkout_client.errors import ConnectionFailed, NotFound, RequestFailed, UnexpectedAnswer, choose_error
 from crosschain_checkout_client.models import Error
 from crosschain_checkout_client.retries import read_retry_after
@@ -19,6 +18,13 @@ from crosschain_checkout_client.wire import NotAsDescribed, read_value, write_va
 T = TypeVar("T")
 Query = Mapping[str, object]
 TIMEOUT_S = 30.0
+
+
+class NotGiven:
+    """Stands where no API key was given, unlike a setting that is missing, which is None."""
+
+
+NOT_GIVEN = NotGiven()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +59,18 @@ class Call(Generic[T]):
     accept: str = "application/json"
 
     def build_request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
-        """Return the request; every attempt sends this one."""
-        query: dict[str, Any] = {name: write_value(each) for name, each in self.query.items() if each is not None}
+        """Return the request; every attempt sends this one.
+
+        Raises
+        ------
+        ValueError
+            If something that was given can't be sent; it names what.
+        """
+        query: dict[str, Any] = {name: write_value(each, name) for name, each in self.query.items() if each is not None}
         headers = {"Accept": self.accept}
         if self.method == "POST":
-            headers["Idempotency-Key"] = self.idempotency_key or str(uuid.uuid4())
+            own = self.idempotency_key
+            headers["Idempotency-Key"] = str(uuid.uuid4()) if own is None else check_idempotency_key(own)
         body = write_value(self.body) if self.body is not None else None
         return http.build_request(self.method, self.path, params=query, json=body, headers=headers)
 
@@ -116,7 +129,7 @@ def _read_body(kind: Any, response: httpx.Response) -> Any:
         ) from reason
 
 
-def name_options(base_url: str, api_key: str | None, timeout_s: float) -> dict[str, Any]:
+def name_options(base_url: str, api_key: str | NotGiven, timeout_s: float) -> dict[str, Any]:
     """Return the options of an `httpx` client for a service.
 
     Redirects are not followed: the key would travel to wherever they lead.
@@ -124,27 +137,10 @@ def name_options(base_url: str, api_key: str | None, timeout_s: float) -> dict[s
     Raises
     ------
     ValueError
-        If the address is none, or the key is empty, as of a setting that is missing.
+        If the address is none, or the key is none, as of a setting that is missing, or would travel unencrypted.
     """
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{base_url!r} is no address of a service, such as https://pay.example")
-    if api_key is not None and not api_key.strip():
-        raise ValueError("The API key is empty: is the setting there? Leave it out where no key is needed")
     headers = {"User-Agent": "crosschain-checkout-client"}
-    if api_key:
-        headers["X-Api-Key"] = api_key
-    return {"base_url": base_url, "headers": headers, "timeout": timeout_s, "follow_redirects": False}
-
-
-def check_id(given: str) -> str:
-    """Return an id that may stand in a path.
-
-    Raises
-    ------
-    ValueError
-        If it is none: anything else would lead to another address.
-    """
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", given):
-        raise ValueError(f"{given!r:.100} is no id")
-    return given
+    address = check_address(base_url)
+    if not isinstance(api_key, NotGiven):
+        headers["X-Api-Key"] = check_api_key(api_key, address)
+    return {"base_url": address, "headers": headers, "timeout": timeout_s, "follow_redirects": False}

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 
 import httpx
 
-from crosschain_checkout_client.calls import TIMEOUT_S, Call, name_options
+from crosschain_checkout_client.calls import NOT_GIVEN, TIMEOUT_S, Call, NotGiven, name_options
 from crosschain_checkout_client.orders import Orders, PaymentLinks, Transfers
 from crosschain_checkout_client.resources import (
     ApiKeys,
@@ -33,19 +33,25 @@ class CheckoutClient:
     base_url : str
         Where the service is, such as `https://pay.example`.
     api_key : str, optional
-        `sk_test_…` or `sk_live_…`. Routes, quotes and tokens work without one.
+        `sk_test_…` or `sk_live_…`. Routes, quotes and tokens work without one. White space around it is taken off.
     timeout_s : float
         For a connection, and for each wait for more of an answer.
     retries : Retries
         How often and how patiently requests are sent again.
     transport : httpx.BaseTransport, optional
         Another way to reach the service, such as a proxy.
+
+    Raises
+    ------
+    ValueError
+        If the address is none; if the key is None or empty, such as a setting that is missing; or if it is a live key
+        and the address plain http, but for this machine's own.
     """
 
     def __init__(
         self,
         base_url: str,
-        api_key: str | None = None,
+        api_key: str | NotGiven = NOT_GIVEN,
         *,
         timeout_s: float = TIMEOUT_S,
         retries: Retries = Retries(),  # noqa: B008  # it never changes

@@ -64,7 +64,15 @@ LegStatus = Literal[
 """Whether a leg can be signed, and if not, why."""
 
 
-NotPayable = Literal["", "no_settlement_account", "chain_not_connected", "order_closed", "order_expired", "nothing_due"]
+NotPayable = Literal[
+    "",
+    "no_settlement_account",
+    "chain_not_connected",
+    "chain_not_read",
+    "order_closed",
+    "order_expired",
+    "nothing_due",
+]
 """Why nobody could pay an order."""
 
 
@@ -172,7 +180,7 @@ class NewOrderPrice(TypedDict):
     """The total price: `amount / 10**decimals` of the currency."""
 
     currency: str
-    """A token that the merchant is settled in, or `USD`."""
+    """A token that the merchant is settled in, such as EURC for euros; or `USD`."""
     amount: int
     """In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits."""
     decimals: int
@@ -226,7 +234,7 @@ class NewUnitPrice(TypedDict):
     """The price of one piece: `amount / 10**decimals` of the order's currency."""
 
     amount: int
-    """In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits."""
+    """In units of ``10**-decimals`` of the currency, 0 to 2^256-1: an integer, or a string of digits."""
     decimals: int
     """Decimal places of the amount; they belong to the price, not to the token."""
     currency: NotRequired[str]
@@ -308,6 +316,11 @@ class Simulate(TypedDict):
     """
     quote_id: NotRequired[str]
     """Quote of this order, for paying as the payer chose."""
+    without_reference: NotRequired[bool]
+    """With `pay`: the price reaches you and names no order, as what an exchange sends.
+
+    The order stays as it is, and `payment_unmatched` tells of the transfer.
+    """
 
 
 class SubscriptionChange(TypedDict):
@@ -546,7 +559,9 @@ class EventData:
     status_reason: StatusReason
     """Why it stands there; empty where there is nothing to say."""
     transactions: list[Transaction]
-    """All transactions of the order, oldest first; or the transfer's."""
+    """Those of the order that weigh most, oldest first: all, or a hundred where it has more; or the transfer's."""
+    transactions_left_out: int | None = None
+    """Only where there are more: how many. The order itself lists all."""
     refund: Refund | None = None
     """Of `payment_refunded` only: what went back."""
     transfer: UnmatchedTransfer | None = None
@@ -718,7 +733,7 @@ class OrderPrice:
     """The total price, as it was given."""
 
     currency: str
-    """A token that the merchant is settled in, or `USD`."""
+    """A token that the merchant is settled in, such as EURC for euros; or `USD`."""
     amount: int
     """In units of ``10**-decimals`` of the currency; up to 2^256-1."""
     decimals: int

@@ -7,7 +7,8 @@ from contextlib import closing
 from typing import Unpack
 
 from crosschain_checkout_client import models
-from crosschain_checkout_client.calls import Call, check_id
+from crosschain_checkout_client.calls import Call
+from crosschain_checkout_client.checks import check_id
 from crosschain_checkout_client.filters import OrderFilter, write_filter
 from crosschain_checkout_client.pages import Send, Stream, list_pages, split_lines
 from crosschain_checkout_client.wire import write_value
@@ -44,7 +45,7 @@ class Orders:
 
     def get(self, order_id: str) -> models.PaymentOrder:
         """Read an order."""
-        return self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
+        return self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id=order_id)}", kind=models.PaymentOrder))
 
     def list(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
@@ -97,14 +98,24 @@ class Orders:
         return self._act(order_id, "refund", refund, idempotency_key)
 
     def simulate(
-        self, order_id: str, action: models.Action, *, quote_id: str | None = None, idempotency_key: str | None = None
+        self,
+        order_id: str,
+        action: models.Action,
+        *,
+        quote_id: str | None = None,
+        without_reference: bool = False,
+        idempotency_key: str | None = None,
     ) -> models.PaymentOrder:
-        """Let something happen to a test order."""
-        body = {"action": action} if quote_id is None else {"action": action, "quote_id": quote_id}
+        """Let something happen to a test order; `without_reference`: to pay without naming it."""
+        body: dict[str, object] = {"action": action}
+        if quote_id is not None:
+            body["quote_id"] = quote_id
+        if without_reference:
+            body["without_reference"] = True
         return self._act(order_id, "simulate", body, idempotency_key)
 
     def _act(self, order_id: str, act: str, body: object, key: str | None) -> models.PaymentOrder:
-        path = f"{ORDERS}/{check_id(order_id)}/{act}"
+        path = f"{ORDERS}/{check_id(order_id=order_id)}/{act}"
         given = write_value(body)
         return self._send(Call(method="POST", path=path, kind=models.PaymentOrder, body=given, idempotency_key=key))
 
@@ -136,7 +147,7 @@ class Transfers:
 
         A closed order is credited, and the money can be sent back with `refund(…, to=…)`.
         """
-        path, body = f"{TRANSFERS}/{check_id(transfer_id)}/assign", {"payment_order_id": payment_order_id}
+        path, body = f"{TRANSFERS}/{check_id(transfer_id=transfer_id)}/assign", {"payment_order_id": payment_order_id}
         return self._send(
             Call(method="POST", path=path, kind=models.PaymentOrder, body=body, idempotency_key=idempotency_key)
         )

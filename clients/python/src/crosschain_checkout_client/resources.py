@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Literal, Unpack
 
 from crosschain_checkout_client import models
-from crosschain_checkout_client.calls import Call, check_id
+from crosschain_checkout_client.calls import Call
+from crosschain_checkout_client.checks import check_id
 from crosschain_checkout_client.errors import NoRoute
 from crosschain_checkout_client.pages import Send, list_pages
 from crosschain_checkout_client.wire import write_camel, write_value
@@ -80,15 +81,15 @@ class Quotes:
 
     def read(self, quote_id: str) -> models.Quote:
         """Read a quote again."""
-        return self._send(Call(method="GET", path=f"{QUOTES}/{check_id(quote_id)}", kind=models.Quote))
+        return self._send(Call(method="GET", path=f"{QUOTES}/{check_id(quote_id=quote_id)}", kind=models.Quote))
 
     def replay(self, quote_id: str) -> models.Quote:
         """Make a quote again from the market that it was made on: the same figures, or something is wrong."""
-        return self._send(Call(method="GET", path=f"{QUOTES}/{check_id(quote_id)}/replay", kind=models.Quote))
+        return self._send(Call(method="GET", path=f"{QUOTES}/{check_id(quote_id=quote_id)}/replay", kind=models.Quote))
 
     def archive(self, quote_id: str) -> models.QuoteArchive:
         """Read a quote with all that it rests on, for `routing-engine replay`."""
-        path = f"{QUOTES}/{check_id(quote_id)}/archive"
+        path = f"{QUOTES}/{check_id(quote_id=quote_id)}/archive"
         return self._send(Call(method="GET", path=path, kind=models.QuoteArchive))
 
 
@@ -130,7 +131,7 @@ class Events:
 
     def get(self, event_id: str) -> models.ListedEvent:
         """Read an event: what webhooks got."""
-        return self._send(Call(method="GET", path=f"{EVENTS}/{check_id(event_id)}", kind=models.ListedEvent))
+        return self._send(Call(method="GET", path=f"{EVENTS}/{check_id(event_id=event_id)}", kind=models.ListedEvent))
 
     def list(
         self,

@@ -68,9 +68,9 @@ def verify_webhook(
     ValueError
         If a secret is none.
     """
-    keys = [_read_secret(each) for given in secrets for each in ([given] if isinstance(given, str) else given)]
+    keys = [_read_secret(each) for given in secrets for each in _list_secrets(given)]
     if not keys:
-        raise ValueError("Give the subscription's secret: whsec_…")
+        raise ValueError("secrets is empty: give the subscription's secret, whsec_…")
     content = body.encode() if isinstance(body, str) else bytes(body)
     sent_headers = {name.lower(): value for name, value in headers.items()}
     event_id, sent, signatures = (sent_headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
@@ -86,9 +86,15 @@ def verify_webhook(
         raise WebhookUnreadable(f"It is from the service, but can't be read: {error}") from error
 
 
-def _read_secret(secret: str) -> bytes:
+def _list_secrets(given: str | Sequence[str] | None) -> Sequence[str | None]:
+    return [given] if given is None or isinstance(given, str) else given
+
+
+def _read_secret(secret: str | None) -> bytes:
+    if secret is None:
+        raise ValueError("secrets: None is no secret of a webhook, whsec_…: is the setting there?")
     try:
-        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        key = base64.b64decode(secret.strip().removeprefix("whsec_"), validate=True)
     except (binascii.Error, ValueError):
         key = b""
     if len(key) < LEAST_BYTES:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -82,26 +83,34 @@ def to_snake(json_name: str) -> str:
     return f"{snake}_" if keyword.iskeyword(snake) else snake
 
 
-def write_value(value: object) -> Any:
+def write_value(value: object, where: str = "") -> Any:
     """Return a body, or a part of one, as it goes into JSON: moments as text, with their time zone.
 
     Raises
     ------
     ValueError
-        If a moment has no time zone: it would be another one on another machine.
+        If a moment has no time zone: it would be another one on another machine; or if something has no form in JSON,
+        such as a Decimal. `where` names the property.
     """
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            raise ValueError(f"{value} has no time zone; give it one, such as datetime.now(UTC)")
+            raise ValueError(f"{where.lstrip('.')}: {value} has no time zone; give it one, such as datetime.now(UTC)")
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {name: write_value(each) for name, each in value.items()}
-    return [write_value(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: write_value(each, f"{where}.{name}") for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [write_value(each, f"{where}.{number}") for number, each in enumerate(value)]
+    if isinstance(value, Decimal):
+        example = "2500 with 2 decimals for 25.00"
+        raise ValueError(f"{where.lstrip('.')} is {value!r:.100}: give an int in the smallest unit, such as {example}")
+    if value is not None and not isinstance(value, str | int | float):
+        raise ValueError(f"{where.lstrip('.')} is {value!r:.100}, which JSON can't have")
+    return value
 
 
 def write_camel(values: Mapping[str, object]) -> dict[str, Any]:
     """Return a body of routes and quotes, whose properties the interface writes as `fromToken`."""
-    return {_to_camel(name): write_value(value) for name, value in values.items() if value is not None}
+    return {_to_camel(name): write_value(value, name) for name, value in values.items() if value is not None}
 
 
 def _to_camel(name: str) -> str:

@@ -1,0 +1,232 @@
+"""What one connection may make the process keep, and for how long.
+
+uvicorn's protocols bound what a *request* is. Here is bounded what its sender makes of it: a head, a chunk's line or a
+trailer that never ends, requests sent ahead of their answers, answers that nobody takes.
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle, Transport, get_running_loop
+from enum import Enum, auto
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+
+from api.serving import order_stream
+
+HEAD_BYTES = 64 * 1024
+"""Of a request: its address and headers; and what frames its body, between two pieces of it and behind the last."""
+WHOLE_S = 60.0
+"""Within this a request has come, from its first byte to its last, and to a new connection its first."""
+AHEAD = 100
+"""Requests of a connection that wait for the answer to an earlier one."""
+TAKE_S = 60.0
+"""Within this a peer takes something of what waits for it; the next time begins then."""
+FRAGMENTS = 1_000
+"""Of one websocket message: empty ones add nothing to its length, and never end it."""
+
+
+class _Part(Enum):
+    """The part of a request that is due."""
+
+    NONE = auto()
+    HEAD = auto()
+    BODY = auto()
+
+
+class _Unread:
+    """What waits for a peer that takes nothing: its connection is ended after `TAKE_S`.
+
+    Closing would not do, since it waits until all is taken.
+    """
+
+    def __init__(self) -> None:
+        self._timer: TimerHandle | None = None
+
+    def begin(self, transport: Transport) -> None:
+        """Begin to look whether the peer takes what waits in `transport`."""
+        self.end()
+        left = transport.get_write_buffer_size()
+        self._timer = get_running_loop().call_later(TAKE_S, self._judge, transport, left)
+
+    def end(self) -> None:
+        """Look no more: enough was taken, or the connection is lost."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _judge(self, transport: Transport, left: int) -> None:
+        if transport.get_write_buffer_size() < left:
+            self.begin(transport)
+        else:
+            transport.abort()
+
+
+class TooManyAhead(Exception):
+    """A client sends requests and takes no answers."""
+
+
+class EndingProtocol(HttpToolsProtocol):
+    """HTTP in which everything ends: what a client sends, what it leaves unread, and a stream when the server does."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._due = _Part.NONE
+        self._answered: RequestResponseCycle | None = None
+        self._framing_bytes = 0
+        self._has_advanced = False
+        self._patience: TimerHandle | None = None
+        self._unread = _Unread()
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._be_patient()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more, and tell all who answer: uvicorn tells who answers the newest request."""
+        self._lose_patience()
+        self._unread.end()
+        for cycle in self._answered, *(cycle for cycle, _ in self.pipeline):
+            if cycle is not None:
+                cycle.disconnected = True
+                cycle.message_event.set()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, unless there comes ever more that is no body: the parser keeps it until it is whole."""
+        self._has_advanced = False
+        super().data_received(data)
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return
+        self._framing_bytes = 0 if self._has_advanced else self._framing_bytes + len(data)
+        if self._framing_bytes > HEAD_BYTES:
+            where = "head" if self._due is _Part.HEAD else "framing"
+            self.send_400_response(f"The request's {where} is too long")
+        elif self._patience is None and self._owes():
+            self._be_patient()
+
+    def on_message_begin(self) -> None:
+        """Begin a request, unless too many wait already."""
+        if len(self.pipeline) >= AHEAD:
+            raise TooManyAhead
+        self._lose_patience()
+        self._due = _Part.HEAD
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; a trailer is none, though it looks like one (RFC 9110, 6.5.1)."""
+        if self._due is _Part.HEAD:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """End a head; how long a body may be is the application's to say."""
+        self._has_advanced = True
+        self._due = _Part.BODY
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body."""
+        self._has_advanced = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._has_advanced = True
+        self._due = _Part.NONE
+        self._lose_patience()
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request; say so where that can't be taken for the answer to another one."""
+        if self._has_no_answer_begun():
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+    def pause_writing(self) -> None:
+        """Keep answers back until those before are taken."""
+        super().pause_writing()
+        self._unread.begin(self.transport)
+
+    def resume_writing(self) -> None:
+        """Go on: enough was taken."""
+        self._unread.end()
+        super().resume_writing()
+
+    def shutdown(self) -> None:
+        """Finish what is being answered; a stream of events, which has no end of its own, is closed."""
+        super().shutdown()
+        if self.scope is not None and order_stream.PATH.fullmatch(self.scope["path"]):
+            self.transport.close()
+
+    def _owes(self) -> bool:
+        """Whether it is the client's turn: it has begun a request, or may begin one."""
+        return self._due is not _Part.NONE or self.cycle is None or self.cycle.response_complete
+
+    def _has_no_answer_begun(self) -> bool:
+        if self.cycle is None or self._due is not _Part.BODY:
+            return self.cycle is None or self.cycle.response_complete
+        return not (self.cycle.response_started or self.pipeline)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _be_patient(self) -> None:
+        self._patience = self.loop.call_later(WHOLE_S, self._end_patience)
+
+    def _lose_patience(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _end_patience(self) -> None:
+        self._patience = None
+        if self.flow.read_paused:
+            self._be_patient()  # it is not the client who keeps it waiting
+        elif self._owes():
+            self.transport.close()
+
+
+class EvenProtocol(WebSocketsSansIOProtocol):
+    """Websockets that take as much as they can give: who reads no answers, pongs among them, is not read either."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._unread = _Unread()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        self._unread.end()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Read nothing, since pongs are written whether or not there is room for them."""
+        super().pause_writing()
+        self._unread.begin(self.transport)
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Go on: enough was taken."""
+        self._unread.end()
+        super().resume_writing()
+        if not self.read_paused and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    async def receive(self) -> Any:
+        """Return the next message; that it is taken makes no room for answers."""
+        message = await super().receive()
+        if not self.writable.is_set() and not self.transport.is_closing():
+            self.transport.pause_reading()
+        return message
+
+    def handle_cont(self, event: Frame) -> None:
+        """Take a piece of a message, unless there are too many."""
+        if len(self.frames) < FRAGMENTS:
+            super().handle_cont(event)
+        elif not self.close_sent:
+            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, "Too many fragments")
+            self.handle_parser_exception()
