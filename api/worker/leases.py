@@ -5,22 +5,21 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
 from functools import partial
 
 import structlog
-from sqlalchemy import delete, select, update
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from api.domain.duties import find_duty
-from api.storage.db import Database, insert_new, read_database_time
+from api.storage.db import Database, read_database_time
 from api.storage.fault_names import name_fault
 from api.storage.process import name_process
-from api.storage.tables import Lease
 from api.worker.balance import choose_surplus, is_next
 from api.worker.hung import Remover
-from api.worker.sightings import KnownLease, Sightings, read_leases
+from api.worker.lease_rows import KnownLease, LeaseRows
+from api.worker.sightings import Sightings, has_ended
 
 LEASE_S = 5.0
 """How long nobody else takes over from a holder that is not heard of."""
@@ -62,8 +61,9 @@ class Leases:
         self._database = database.connect_anew(lock_wait_ms=LOCK_WAIT_MS)
         self._remover = Remover(self._database.engine)
         name = secrets.token_hex(8)
-        self._holder, self._presence = f"{name_process()}/{name}", f"{PRESENCE}{name}"
+        self._presence = f"{PRESENCE}{name}"
         self._lease = timedelta(seconds=lease_s)
+        self._rows = LeaseRows(self._database, f"{name_process()}/{name}", self._lease)
         self._stopwatch = stopwatch
         self._lock = threading.Lock()
         self._tokens: dict[str, int] = {}
@@ -72,6 +72,7 @@ class Leases:
         self._offered_at: dict[str, float] = {}
         self._held: dict[str, set[str]] = {}
         self._expired: set[str] = set()
+        self._orphaned: set[str] = set()
         self._renewed_at, self._fault = stopwatch(), ""
 
     def keep(self, wanted: Collection[str]) -> Mapping[str, int]:
@@ -129,17 +130,17 @@ class Leases:
             token = self._tokens.pop(share, None)
         if token is None:
             return
-        mine = (Lease.duty == share, Lease.holder == self._holder, Lease.token == token)
         try:
-            with self._database.write() as session:
-                if share == self._presence:
-                    session.execute(delete(Lease).where(*mine))
-                else:
-                    session.execute(
-                        update(Lease).where(*mine).values(holder="", expires_at=read_database_time(session))
-                    )
+            if share == self._presence:
+                self._rows.delete(share, token)
+            else:
+                self._rows.free(share, token)
         except DBAPIError as error:  # it expires by itself
             log.warning("leases_unavailable", kind=name_fault(error))
+
+    def is_orphaned(self, share: str) -> bool:
+        """Whether a share was taken over from a process of this machine that has ended: nothing of it goes on."""
+        return share in self._orphaned
 
     def leave(self) -> None:
         """Count no more among those who could take something."""
@@ -165,12 +166,7 @@ class Leases:
             self._renewed_at = now
         if now - self._renewed_at < min(RENEW_S, self._lease.total_seconds() / 4):
             return
-        with self._database.write() as session:
-            mine = update(Lease).where(Lease.holder == self._holder, Lease.duty.in_(list(held)))
-            renewed = mine.values(expires_at=read_database_time(session) + self._lease).returning(
-                Lease.duty, Lease.token
-            )
-            rows = {row.duty: row.token for row in session.execute(renewed)}
+        rows = self._rows.renew(held)
         for share, token in held.items():
             if rows.get(share) != token:
                 self.forget(share, token)
@@ -200,23 +196,18 @@ class Leases:
     def _read(self, shares: Collection[str]) -> tuple[Mapping[str, KnownLease], set[str]]:
         """Return the leases of shares and of workers, and the keys of those that anybody may take."""
         with self._database.look() as connection:
-            known = read_leases(connection)
+            known = self._rows.read(connection)
             rows = {row.duty: row for row in known if row.duty in shares or row.duty.startswith(PRESENCE)}
             now = read_database_time(connection)
         gone = [key for key, row in rows.items() if key.startswith(PRESENCE) and row.expires_at < now - FORGET_AFTER]
         if gone:
-            self._forget_workers(gone, now)
+            self._rows.forget(gone, now - FORGET_AFTER)
         return rows, {key for key in {*shares, *rows} if key not in rows or self._sightings.is_free(rows[key], now)}
-
-    def _forget_workers(self, gone: Sequence[str], now: datetime) -> None:
-        """Delete what the leases of killed workers have left behind."""
-        with self._database.write() as session:
-            session.execute(delete(Lease).where(Lease.duty.in_(gone), Lease.expires_at < now - FORGET_AFTER))
 
     def _take(self, share: str, seen: KnownLease | None) -> bool:
         asked_at = self._stopwatch()
         try:
-            token = self._token_of_new(share) if seen is None else self._token_after(seen)
+            token = self._rows.insert(share) if seen is None else self._rows.take_over(seen)
         except OperationalError:  # locked, as a rule
             if self._remover.clear(seen.holder if seen else "", self._expired):
                 return False
@@ -226,25 +217,10 @@ class Leases:
         with self._lock:
             self._renewed_at = self._renewed_at if self._tokens else asked_at
             self._tokens[share] = token
+        if seen is not None and has_ended(seen.holder):
+            self._orphaned.add(share)
+        else:
+            self._orphaned.discard(share)
         if share != self._presence:
             log.info("duty_taken", duty=share, token=token)
         return True
-
-    def _token_of_new(self, share: str) -> int | None:
-        with self._database.write() as session:
-            expires_at = read_database_time(session) + self._lease
-            values = {"duty": share, "holder": self._holder, "token": 1, "expires_at": expires_at}
-            return 1 if insert_new(session, Lease, values) else None
-
-    def _token_after(self, seen: KnownLease) -> int | None:
-        """Take a lease over unless it has changed since; this waits for transactions under the old token."""
-        query = select(Lease).where(
-            Lease.duty == seen.duty, Lease.token == seen.token, Lease.expires_at == seen.expires_at
-        )
-        with self._database.write() as session:
-            row = session.scalar(query.with_for_update())
-            if row is None:
-                return None
-            row.holder, row.token = self._holder, seen.token + 1
-            row.expires_at = read_database_time(session) + self._lease
-            return row.token

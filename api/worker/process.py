@@ -44,6 +44,7 @@ class Worker:
         self._doing: dict[str, int] = {}
         self._started: dict[str, float] = {}
         self._ending: set[str] = set()
+        self._orphaned: set[str] = set()
         self._stopping = threading.Event()
         self._scheduler = BackgroundScheduler(
             timezone=UTC, executors={"default": {"type": "threadpool", "max_workers": max(1, len(jobs))}}
@@ -83,6 +84,9 @@ class Worker:
             try:
                 if job.once_per_slot and not _take_slot(resources, job):
                     return False
+                if job.share in self._orphaned and job.adopt is not None:
+                    job.adopt(resources)
+                self._orphaned.discard(job.share)
                 job.run(resources)
             except (OperationalError, InternalError, PoolTimeout) as error:
                 log.warning("database_unavailable", kind=name_fault(error))
@@ -124,6 +128,8 @@ class Worker:
 
     def _begin(self, job: Job, token: int) -> None:
         self._doing[job.share] = token
+        if self._leases.is_orphaned(job.share):
+            self._orphaned.add(job.share)
         self._scheduler.add_job(
             self._run,
             "interval",

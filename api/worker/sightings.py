@@ -5,30 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
-
-from sqlalchemy import select
 
 from api.storage.process import Process
-from api.storage.statements import Place, Statement
-from api.storage.tables import Lease
-
-
-class KnownLease(NamedTuple):
-    """A lease as it was read."""
-
-    duty: str
-    holder: str
-    token: int
-    expires_at: datetime
-
-
-_ALL = Statement(select(Lease.duty, Lease.holder, Lease.token, Lease.expires_at))
-
-
-def read_leases(place: Place) -> list[KnownLease]:
-    """Return all leases as they are now."""
-    return [KnownLease._make(row) for row in _ALL.fetch(place)]
+from api.worker.lease_rows import KnownLease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +49,10 @@ class Sightings:
             seen = _Seen(holder=row.holder, token=row.token, expires_at=row.expires_at, since=moment)
             self._seen[row.duty] = seen
         is_over = row.expires_at <= now or moment - seen.since > self._lease_s
-        return is_over or _has_ended(row.holder)
+        return is_over or has_ended(row.holder)
 
 
-def _has_ended(holder: str) -> bool:
+def has_ended(holder: str) -> bool:
+    """Whether who held a lease was a process of this machine that has ended; False where that can't be told."""
     process = Process.parse(holder.partition("/")[0])
     return process is not None and process.has_ended

@@ -244,7 +244,12 @@ def test_the_lease_of_a_process_that_has_ended_is_free_at_once(
             threading.Event().wait(0.01)
         assert dead.has_ended  # though its parent has not asked for its end
         assert wait_for(heir, Duty.CHAINS) == {Duty.CHAINS: 2}
+        assert heir.is_orphaned(Duty.CHAINS)
     assert dead.has_ended
+    heir.release(Duty.CHAINS)
+    after = make()
+    assert wait_for(after, Duty.CHAINS) == {Duty.CHAINS: 3}
+    assert not after.is_orphaned(Duty.CHAINS)
 
 
 def test_nobody_counts_as_dead_who_may_live() -> None:

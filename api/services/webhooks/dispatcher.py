@@ -20,7 +20,7 @@ from api.net.client import TIMEOUT_S, HttpReply, SafeClient, Transport
 from api.secrets.keys import SecretKeyFault
 from api.services.resources import Resources
 from api.services.webhooks.in_flight import InFlight
-from api.services.webhooks.leases import DeliveryLease, is_any_due, lease_due
+from api.services.webhooks.leases import DeliveryLease, free_leases, is_any_due, lease_due
 from api.services.webhooks.outcomes import record_outcome
 from api.services.webhooks.secrets import name_purpose
 from api.services.webhooks.signing import sign_headers
@@ -56,7 +56,7 @@ class Dispatcher:
     """The worker's delivery job.
 
     `run` starts what is due and returns at once; each delivery that ends makes room for the next. What a killed
-    process was sending is sent again when its lease is over: at least once, never lost.
+    process was sending is sent again when its lease is over, or once it is adopted: at least once, never lost.
 
     Parameters
     ----------
@@ -88,7 +88,8 @@ class Dispatcher:
         self._threads = threads
         self._lease = lease
         self._rng = rng or random.Random()
-        self._waiting = select_waiting(true() if mine is None else mine)
+        self._mine = true() if mine is None else mine
+        self._waiting = select_waiting(self._mine)
         self._stopwatch = stopwatch
         self._in_flight = InFlight(threads)
         self._slowness = Slowness(stopwatch)
@@ -105,6 +106,11 @@ class Dispatcher:
                 self._pool = ThreadPoolExecutor(self._threads, "webhook")
             self._resources = resources
         self._turn(resources)
+
+    def adopt(self, resources: Resources) -> None:
+        """Let what an ended process was sending be sent now, and not only once its leases are over."""
+        with resources.database.write() as session:
+            free_leases(session, self._mine)
 
     def end(self) -> None:
         """Start nothing more, and return once everything under way has ended.

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.services.webhooks.in_flight import DueDelivery, InFlight, Waiting
 from api.services.webhooks.secrets import load_signing_secrets
-from api.services.webhooks.waiting import WaitingQueries, cancel, list_waiting, lock_due
+from api.services.webhooks.waiting import PENDING, WaitingQueries, cancel, list_waiting, lock_due
 from api.storage.statements import Place
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
@@ -63,6 +63,13 @@ def lease_due(
             active.append(one)
     admitted = [due.delivery_id for due in _take_turns(session, in_flight, active, now, free)]
     return _lease_all(session, admitted, now, now + period) if admitted else []
+
+
+def free_leases(session: Session, mine: ColumnElement[bool]) -> None:
+    """Let everything be sent that somebody has leased for the subscriptions that are `mine`."""
+    names = select(WebhookSubscription.id).where(mine)
+    leased = (PENDING, WebhookDelivery.lease_until.is_not(None), WebhookDelivery.subscription_id.in_(names))
+    session.execute(update(WebhookDelivery).where(*leased).values(lease_until=None))
 
 
 def _take_turns(
