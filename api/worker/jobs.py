@@ -44,6 +44,9 @@ class Job:
     end : callable, optional
         Called when the worker has the share no longer; returns once nothing that `run` left under way is still going on
         that matters.
+    lose : callable, optional
+        Called instead of `end` where the lease was lost, and not given back: returns at once, as somebody else may be
+        at it already, or this worker may get it again. `end` is called where there is none.
     adopt : callable, optional
         Called once before the first run where the share was a process's that has ended without leaving it: takes up
         what that one had begun. Takes the same `Resources` as `run`.
@@ -56,6 +59,7 @@ class Job:
     run: Callable[[Resources], None]
     once_per_slot: bool = False
     end: Callable[[], None] | None = None
+    lose: Callable[[], None] | None = None
     adopt: Callable[[Resources], None] | None = None
     part: str = ""
 
@@ -96,4 +100,12 @@ def _watch_chains(resources: Resources) -> Iterator[Job]:
 def _send_webhooks() -> Iterator[Job]:
     for part in range(PARTS):
         sender = Dispatcher(mine=select_part(part))
-        yield Job(duty=Duty.WEBHOOKS, part=str(part), every_s=0.2, run=sender.run, end=sender.end, adopt=sender.adopt)
+        yield Job(
+            duty=Duty.WEBHOOKS,
+            part=str(part),
+            every_s=0.2,
+            run=sender.run,
+            end=sender.end,
+            lose=sender.lose,
+            adopt=sender.adopt,
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from types import FrameType
@@ -108,7 +108,7 @@ class Worker:
         tokens = self._leases.keep(wanted)
         for share, token in tuple(self._doing.items()):
             if tokens.get(share) != token:
-                self._give_up(enders, share)
+                self._give_up(enders, share, is_lost=True)
         for share, token in tokens.items():
             if share not in self._doing and share not in self._ending:
                 self._begin(self._jobs[share], token)
@@ -144,18 +144,19 @@ class Worker:
             misfire_grace_time=None,
         )
 
-    def _give_up(self, enders: ThreadPoolExecutor, share: str) -> None:
+    def _give_up(self, enders: ThreadPoolExecutor, share: str, *, is_lost: bool = False) -> None:
         self._scheduler.remove_job(share)
         del self._doing[share]
         self._ending.add(share)
-        enders.submit(self._end, self._jobs[share])
+        job = self._jobs[share]
+        enders.submit(self._end, job, job.lose or job.end if is_lost else job.end)
 
-    def _end(self, job: Job) -> None:
+    def _end(self, job: Job, end: Callable[[], None] | None) -> None:
         """Wait until nothing of a job goes on, and let somebody else have it at once."""
         try:
             with self._busy[job.share]:
-                if job.end is not None:
-                    job.end()
+                if end is not None:
+                    end()
             self._leases.release(job.share)
             log.info("duty_left", duty=job.share)
         except Exception:  # nobody asks this thread how it went

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from flask import Flask
 from pytest_httpserver import HTTPServer
-from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
 from werkzeug import Request, Response
 
@@ -129,25 +128,3 @@ def test_the_workers_loop_delivers_at_once(
     finally:
         worker.stop()
         thread.join()
-
-
-def test_an_outcome_that_cannot_be_written_is_sent_again_when_the_lease_is_over(
-    desk: Desk, merchant: Merchant, httpserver: HTTPServer, clock: SettableClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    httpserver.expect_request("/hook").respond_with_data("")
-    desk.subscribe(merchant, url=hook(httpserver))
-    event_id = desk.publish(merchant)
-
-    def fail(*_: object) -> None:
-        raise OperationalError("UPDATE", {}, ConnectionError())
-
-    with monkeypatch.context() as patch:
-        patch.setattr("api.services.webhooks.dispatcher.record_outcome", fail)
-        desk.work()
-    assert desk.delivery(event_id).status == "pending"
-    desk.work()
-    assert len(httpserver.log) == 1
-    clock.advance(seconds=46)
-    desk.work()
-    assert [request.headers["webhook-id"] for request, _ in httpserver.log] == [event_id] * 2
-    assert desk.delivery(event_id).status == "delivered"

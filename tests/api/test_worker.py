@@ -137,6 +137,27 @@ def test_one_whose_duty_was_taken_away_writes_nothing_and_begins_anew_later(
         assert session.scalars(select(JobSlot.job)).all() == ["written"]
 
 
+def test_what_was_lost_and_is_free_again_is_begun_without_waiting_for_its_end(
+    resources: Resources, leases: tuple[Leases, Leases]
+) -> None:
+    ran, lost, never = threading.Semaphore(0), threading.Event(), threading.Event()
+    job = tick(lambda _: ran.release(), end=lambda: never.wait(PATIENCE_S), lose=lost.set)
+    worker = Worker(resources, leases[0], [job])
+    thread = running(worker)
+    try:
+        assert ran.acquire(timeout=PATIENCE_S)
+        leases[0].forget(job.share, 1)
+        assert lost.wait(PATIENCE_S)
+        while ran.acquire(blocking=False):
+            pass
+        with resources.database.write() as session:
+            session.get_one(Lease, job.share).expires_at = START
+        assert ran.acquire(timeout=PATIENCE_S / 2)
+    finally:
+        never.set()
+        stop((worker, thread))
+
+
 def test_a_run_that_hangs_costs_the_duty(
     resources: Resources, leases: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,15 +15,12 @@ from sqlalchemy import ColumnElement, true
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from api.net.addresses import Reach
-from api.net.client import TIMEOUT_S, HttpReply, SafeClient, Transport
-from api.secrets.keys import SecretKeyFault
+from api.net.client import TIMEOUT_S, HttpReply, Transport
 from api.services.resources import Resources
 from api.services.webhooks.in_flight import InFlight
 from api.services.webhooks.leases import DeliveryLease, free_leases, is_any_due, lease_due
 from api.services.webhooks.outcomes import record_outcome
-from api.services.webhooks.secrets import name_purpose
-from api.services.webhooks.signing import sign_headers
+from api.services.webhooks.sending import send
 from api.services.webhooks.slowness import Slowness
 from api.services.webhooks.waiting import select_waiting
 from api.storage.fault_names import name_fault
@@ -127,12 +124,17 @@ class Dispatcher:
         if pool is not None:
             pool.shutdown(wait=True)
             with self._changed:
-                self._in_flight = InFlight(self._threads)
+                self._in_flight, self._ended = InFlight(self._threads), []
 
     def wait_idle(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until nothing is under way; answers may still wait for the database."""
         with self._changed:
-            self._changed.wait_for(lambda: self._in_flight.count == 0 and not self._busy)
+            self._changed.wait_for(lambda: self._in_flight.count == len(self._ended) and not self._busy)
+
+    def lose(self) -> None:
+        """Start nothing more, and wait for nothing: somebody else sends now, or this one again with a new lease."""
+        with self._changed:
+            self._resources = None
 
     def _drain(self, resources: Resources) -> None:
         """Send on until nothing slow is under way."""
@@ -157,19 +159,11 @@ class Dispatcher:
     def _deliver(self, resources: Resources, lease: DeliveryLease) -> None:
         reply = None
         try:
-            reply = self._send(resources, lease)
+            reply = send(resources, lease, self._transport)
         finally:
+            with self._changed:
+                resources = self._resources or resources  # those of now, if this share was lost and had again
             self._turn(resources, Ended(lease=lease, reply=reply))
-
-    def _send(self, resources: Resources, lease: DeliveryLease) -> HttpReply:
-        transport = self._transport or SafeClient(resources.resolver)
-        reach = Reach.of(resources.config, lease.env_mode)
-        box, purpose = resources.box, name_purpose(lease.subscription_id)
-        secrets = [box.open(ciphertext, purpose) for ciphertext in lease.secrets]
-        if not secrets:
-            raise SecretKeyFault(f"There is no secret to sign for {lease.subscription_id}")
-        headers = sign_headers(lease, secrets, resources.clock.now())
-        return transport.post(lease.url, lease.payload.encode(), headers, reach)
 
     def _turn(self, resources: Resources, ended: Ended | None = None) -> None:
         """Write down what ended and start what is due, unless a thread is at it: then that one goes round again.
@@ -211,6 +205,10 @@ class Dispatcher:
         leases: list[DeliveryLease] = []
         try:
             leases = self._write(resources, ended, in_flight, free)
+        except DATABASE_ERRORS:  # what a receiver has answered is known still when the database is there again
+            with self._changed:
+                self._ended, ended = [*ended, *self._ended], []
+            raise
         finally:
             with self._changed:
                 self._in_flight = self._in_flight.copy_without(one.lease for one in ended)
