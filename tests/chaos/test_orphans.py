@@ -6,10 +6,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ from api.storage.process import Process
 from api.storage.tables import Lease, WebhookDelivery
 from tests.chaos.service import Service
 from tests.support.databases import DIALECTS
+from tests.support.listening import listen
 from tests.support.servers import wait_until
 from tests.support.shop import LINK
 
@@ -38,33 +37,10 @@ class Receiver:
         self.came: dict[str, list[float]] = {}
         self.answering = threading.Event()
 
-    @contextmanager
-    def listening(self) -> Iterator[str]:
-        receiver = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers["Content-Length"]))
-                receiver.came.setdefault(self.headers["webhook-id"], []).append(time.monotonic())
-                receiver.answering.wait()
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                return
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.handle_error = lambda *_: None  # a killed worker breaks its connection
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/hook"
-        finally:
-            self.answering.set()
-            server.shutdown()
-            thread.join()
-            server.server_close()
+    def take(self, _: bytes, headers: Mapping[str, str]) -> int:
+        self.came.setdefault(headers["webhook-id"], []).append(time.monotonic())
+        self.answering.wait(LEASE.total_seconds())
+        return 200
 
 
 def find_sender(database: Database) -> int | None:
@@ -87,7 +63,7 @@ def test_what_a_killed_worker_was_sending_is_sent_again_at_once(
     with database.write() as session:
         key = {"X-Api-Key": create_vendor(session, "Tea & Co", datetime.now(UTC)).keys[EnvMode.TEST]}
     parts = ("serve", "worker")
-    with receiver.listening() as hook, Service(url, tmp_path, parts=parts, ALLOW_LOCAL_WEBHOOKS="true") as service:
+    with listen(receiver.take) as hook, Service(url, tmp_path, parts=parts, ALLOW_LOCAL_WEBHOOKS="true") as service:
         subscribed = service.post("/api/v1/webhook_subscription", {"webhook_url": hook, "env_mode": "test"}, key)
         assert subscribed.status_code == 200, subscribed.text
         created = service.post("/api/v1/payment_link", LINK, key)
