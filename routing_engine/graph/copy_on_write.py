@@ -39,15 +39,14 @@ class Buffers:
         self._alone = self._count_references([np.empty(0, np.void)], 0)
 
     def copy_of(self, array: Records, rows: Places | None) -> Records:
-        """Return a copy of an array of one dimension, but for the rows that the caller writes anew.
+        """Return a copy of an array of one dimension.
 
         Parameters
         ----------
         array : array
             Never written to again.
         rows : int array or None
-            The caller writes to all of these rows of the copy, which hold anything until then, and to no others. None
-            where any may be written to: then the copy is whole.
+            The caller may write to these rows of the copy, and to no others; None for any.
         """
         with self._lock:
             origin = self._find_version(array)
@@ -61,8 +60,7 @@ class Buffers:
             if behind is None or behind.size > FEW * array.size:
                 copy_over(copy, array)
             else:
-                left = behind if rows is None else _leave_out(behind, rows)
-                put_rows(copy, left, take_rows(array, left))
+                put_rows(copy, behind, take_rows(array, behind))
             version = next(self._numbers)
             self._origins[version] = origin, rows
             self._origins.pop(version - REMEMBERED, None)
@@ -121,13 +119,6 @@ def _unite(places: list[Places]) -> Places:
     for each in places:
         found[each] = True
     return np.flatnonzero(found)
-
-
-def _leave_out(places: Places, others: Places) -> Places:
-    """Return the places that are not among the others."""
-    is_left = np.ones(1 + max(places.max(initial=-1), others.max(initial=-1)), np.bool_)
-    is_left[others] = False
-    return places[is_left[places]]
 
 
 def _fits(spare: Records, array: Records) -> bool:

@@ -89,7 +89,7 @@ def write_states(
     Parameters
     ----------
     rows : EdgeRows
-        Of these markets; what their edges had beside their state is written into the records.
+        Of these markets.
     at : int64 array
         Their rows in the layout.
     forward, reverse : EDGE arrays
@@ -99,27 +99,28 @@ def write_states(
     buffers : pair of Buffers
         For copies of forward and of reverse edges.
     """
-    places, records = layout.forward[at], rows.records
+    places = layout.forward[at]
     before = take_rows(forward, places)
     twins = before["twin"]
+    records = take_rows(rows.records, np.arange(at.size))
     for name in ("other", "market", "chain", "twin", "piece"):
         records[name] = before[name]
     was, now = _count_pieces(before), _count_pieces(records)
     shifts = bool((was != now).any())
     sizes = _count_pieces(take_rows(forward, layout.forward)) if was.any() or now.any() else None
     # Where a market has more or fewer pieces than before, those of all markets after it move.
-    forwards = buffers[0].copy_of(forward, None if shifts else places)
-    backwards = buffers[1].copy_of(reverse, None if shifts else twins)
-    put_rows(forwards, places, records)
+    forward = buffers[0].copy_of(forward, None if shifts else places)
+    reverse = buffers[1].copy_of(reverse, None if shifts else twins)
+    put_rows(forward, places, records)
     records["other"], records["twin"] = reverse["other"][twins], places
-    put_rows(backwards, twins, records)
+    put_rows(reverse, twins, records)
     if sizes is None:
-        return forwards, backwards, old
+        return forward, reverse, old
     pieces = _splice(old, sizes, at, was + now, rows.pieces)
     if shifts:
-        forwards["piece"][layout.forward] = _find_starts(_count_pieces(take_rows(forwards, layout.forward)))
-        backwards["piece"][forwards["twin"]] = forwards["piece"]
-    return forwards, backwards, pieces
+        forward["piece"][layout.forward] = _find_starts(_count_pieces(take_rows(forward, layout.forward)))
+        reverse["piece"][forward["twin"]] = forward["piece"]
+    return forward, reverse, pieces
 
 
 def _count_pieces(records: Records) -> Ints:

@@ -42,13 +42,9 @@ def test_a_copy_is_right_whatever_its_memory_held_before(seed: int) -> None:
         place = rng.randrange(len(held))  # of the latest one mostly, but of any relative too
         source = len(held) - 1 if rng.random() < 0.7 else place
         rows = np.array(rng.sample(range(40), rng.randint(0, 12)), np.int64)
-        is_told = rng.random() < 0.9
-        copy = buffers.copy_of(held[source], rows if is_told else None)
-        assert is_told or copy.tobytes() == expected[source]
-        whole = np.frombuffer(expected[source], EDGE).copy()
-        whole["a"][rows] = step + 1.0
-        copy[rows] = whole[rows]
-        assert copy.tobytes() == whole.tobytes()
+        copy = buffers.copy_of(held[source], rows if rng.random() < 0.9 else None)
+        assert copy.tobytes() == expected[source]
+        copy["a"][rows] = step + 1.0
         held.append(copy)
         expected.append(copy.tobytes())
         while len(held) > rng.randint(2, 5):
