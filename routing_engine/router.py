@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 TOO_MUCH = Refusal.AMOUNT_TOO_HIGH, Refusal.INSUFFICIENT_LIQUIDITY
 """Reasons of markets that might serve a part of the amount."""
 
+
 class Router:
     """Find routes on one snapshot.
 
