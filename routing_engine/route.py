@@ -160,13 +160,15 @@ class Route(Table):
     @property
     def price_impact(self) -> float:
         """Fraction lost to the amount's own size: against the same hops at their spot prices; informational."""
-        ideal: dict[Token, float] = {self.token_in: float(self.amount_in)}
-        actual: dict[Token, float] = {self.token_in: float(self.amount_in)}
+        amount_in = float(self.amount_in)
+        amounts = {self.token_in: (amount_in, amount_in)}
         for hop in self.hops:
-            bonus = ideal[hop.token_in] / actual[hop.token_in] / max(1.0 - hop.price_impact, 1e-18)
-            ideal[hop.token_out] = ideal.get(hop.token_out, 0.0) + hop.amount_out * bonus
-            actual[hop.token_out] = actual.get(hop.token_out, 0.0) + hop.amount_out
-        return max(0.0, 1.0 - actual[self.token_out] / ideal[self.token_out])
+            ideal, actual = amounts[hop.token_in]
+            bonus = ideal / actual / max(1.0 - hop.price_impact, 1e-18)
+            ideal, actual = amounts.get(hop.token_out, (0.0, 0.0))
+            amounts[hop.token_out] = ideal + hop.amount_out * bonus, actual + hop.amount_out
+        ideal, actual = amounts[self.token_out]
+        return max(0.0, 1.0 - actual / ideal)
 
     @property
     def price(self) -> float:

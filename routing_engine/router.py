@@ -14,7 +14,7 @@ from routing_engine.certificate import Certificate
 from routing_engine.deadline import Budget, Clock, count_steps
 from routing_engine.errors import InvalidRequest, Refusal
 from routing_engine.fixed_point import BPS
-from routing_engine.graph.gas_valuation import Valuation
+from routing_engine.graph.gas_valuation import Valuations
 from routing_engine.graph.graph import Graph
 from routing_engine.jit.ahead import compile_all_once
 from routing_engine.model import Token
@@ -65,7 +65,7 @@ class Router:
         self.clock = clock
         self._search = search
         # Computed now rather than by the first search, which would have to wait for it.
-        self._valuation = Valuation(search.graph, snapshot.gas_prices)
+        self._valuations = Valuations(search.graph, snapshot.gas_prices)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to other processes as the snapshot: what is compiled from it is made anew there."""
@@ -111,7 +111,7 @@ class Router:
         """
         query = self._start_query(request)
         by_money = replace(query.request, order="cheapest", value_of_time=None, alternatives=0, certify=False)
-        priced = Query(self._search, by_money, self._value_gas(request), query.budget)
+        priced = Query(self._search, by_money, self._valuations.find(request.gas_prices), query.budget)
         routes = query.rank(find_pareto_set(priced))
         if not routes:
             return self._split_or_explain(query)
@@ -194,12 +194,7 @@ class Router:
         request = resolve(request, self.snapshot, self.graph)
         steps = count_steps(request.work_budget, self.graph.source.size)
         budget = Budget(self.clock, request.time_budget_ms, steps)
-        return Query(self._search, request, self._value_gas(request), budget, without)
-
-    def _value_gas(self, request: RouteRequest) -> Valuation:
-        if not request.gas_prices:
-            return self._valuation
-        return Valuation(self.graph, {**self.snapshot.gas_prices, **request.gas_prices})
+        return Query(self._search, request, self._valuations.find(request.gas_prices), budget, without)
 
     def _finish(self, query: Query, single: Single) -> RouteResult:
         """Make the most of the best single path: a split, alternatives."""

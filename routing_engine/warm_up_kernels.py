@@ -53,7 +53,7 @@ def _list_bounds(graph: Graph) -> list[Kernel]:
         (compute_dual_prices, (problem, state, workspace, 0.0)),
         (certify, (*judged, 0.0, False)),
         (fill_limits, (problem, state, workspace.scratch.is_adjacent, False)),
-        (clear_limits, (state, 0)),
+        (clear_limits, (problem, state, 0)),
     ]
 
 

@@ -13,6 +13,9 @@ from routing_engine.graph.graph import Graph
 from routing_engine.model import Hop
 from routing_engine.route import Route, Side
 
+KEPT = 8
+"""Gas prices of requests for which what values gas is kept."""
+
 
 class Valuation:
     """Value gas by the graph's reference prices, under given gas prices.
@@ -71,3 +74,33 @@ class Valuation:
         """Worth of the smallest unit of a chain's coin, in which bridges charge on top of the input."""
         coin = self.graph.native[self.graph.chain_number[chain_id]]
         return float(self.graph.prices[coin]) if coin >= 0 else 0.0
+
+
+class Valuations:
+    """Value gas at one snapshot's prices, and at those that requests bring.
+
+    Safe to use from many threads.
+
+    Parameters
+    ----------
+    graph, gas_prices
+        As of `Valuation`, which is made at once for these prices.
+    """
+
+    def __init__(self, graph: Graph, gas_prices: Mapping[int, int]) -> None:
+        self._graph, self._gas_prices = graph, gas_prices
+        self._usual = Valuation(graph, gas_prices)
+        self._others: dict[tuple[tuple[int, int], ...], Valuation] = {}
+
+    def find(self, gas_prices: Mapping[int, int] | None) -> Valuation:
+        """Return what values gas where some prices are others; made once for requests that bring the same."""
+        if not gas_prices:
+            return self._usual
+        asked = tuple(gas_prices.items())
+        known = self._others.get(asked)
+        if known is None:
+            known = Valuation(self._graph, {**self._gas_prices, **gas_prices})
+            if len(self._others) >= KEPT:
+                self._others.clear()
+            self._others[asked] = known
+        return known

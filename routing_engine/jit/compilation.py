@@ -10,6 +10,8 @@ from collections.abc import Callable
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
+from routing_engine.jit.inner_kernel import InnerKernel
+
 QUIET = "ROUTING_ENGINE_QUIET"
 """Environment variable; with any value but an empty one, the notice is not given."""
 
@@ -84,7 +86,8 @@ class Watch(event.Listener):
 def count_kernels() -> int:
     """Return how many kernels of the engine are imported: at most so many are compiled before an answer."""
     modules = [module for name, module in sys.modules.items() if name.startswith("routing_engine.")]
-    return len({id(value) for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)})
+    values = [value for module in modules for value in vars(module).values()]
+    return len({id(value) for value in values if isinstance(value, Dispatcher | InnerKernel)})
 
 
 _watch = Watch()

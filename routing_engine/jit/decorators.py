@@ -13,6 +13,7 @@ from numba.core.sigutils import normalize_signature
 
 from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
 from routing_engine.jit.array_types import type_arrays_quickly
+from routing_engine.jit.inner_kernel import stand_in
 from routing_engine.jit.kernel_cache import KernelCache
 from routing_engine.jit.link_once import LinkOnce, fits_numba
 from routing_engine.jit.parts import Declarations
@@ -76,19 +77,19 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 _CALLED_BY_KERNELS: dict[str, Any] = {**_EVERY, "no_cpython_wrapper": True}
 
-allocating = numba.njit(**_CALLED_BY_KERNELS)
+allocating = stand_in(_CALLED_BY_KERNELS)
 """Compile what only kernels call, and what allocates arrays."""
 
 _INNER: dict[str, Any] = {**_CALLED_BY_KERNELS, "_nrt": False}
 
-inner = numba.njit(**_INNER)
+inner = stand_in(_INNER)
 """Compile what only kernels call and what allocates nothing.
 
 Without numba's runtime no references are counted: with it, each array handed to an inner function costs two atomic
 additions, a third of all time.
 """
 
-inlined = numba.njit(**_INNER, forceinline=True)
+inlined = stand_in({**_INNER, "forceinline": True})
 """Compile into every caller what runs once for each edge: a call hands over every field of every array it is given."""
 
 

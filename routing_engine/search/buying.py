@@ -105,7 +105,7 @@ class Purchase:
         single : Single, optional
             The best single path, if one gives the amount.
         """
-        if single and single.route.price_impact <= CONSIDERABLE_IMPACT:
+        if single and single.price_impact <= CONSIDERABLE_IMPACT:
             amount = float(single.route.amount_in)
             allocation = self._splitter.grow([single.get_part()], single.list_paths())
             found = self._take(allocation, amount) if is_just(single, allocation) else self._match(allocation, amount)
@@ -114,14 +114,14 @@ class Purchase:
             found = self._approach(amount) if amount else None
         if found and found.allocation.count > 1:
             found = self._finish(found)
-            if self._open > ANEW_OPEN and (single is None or single.route.price_impact > STRETCHED):
+            if self._open > ANEW_OPEN and (single is None or single.price_impact > STRETCHED):
                 self._begin_anew(found)
         return sorted(self._found, key=attrgetter("cost"))
 
     def _guess(self, single: Single | None) -> float:
         """Return an input to begin with; 0 where nothing gives even a small part."""
         if single:
-            return single.route.amount_in * (1.0 - single.route.price_impact)
+            return single.route.amount_in * (1.0 - single.price_impact)
         part = find_part(self._query, self._allowed)
         return self._wanted / part.route.amount_out * part.route.amount_in if part else 0.0
 

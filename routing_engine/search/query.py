@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +29,7 @@ from routing_engine.search.path_search import (
     replay_best,
 )
 from routing_engine.search.split import Splitter
-from routing_engine.values import seal
+from routing_engine.values import seal, settle_late
 
 REPEATS = 4
 """How often a search starts again without the markets that refused its candidates' exact amounts."""
@@ -35,6 +37,7 @@ REPEATS = 4
 Mask = npt.NDArray[np.bool_]
 
 
+@settle_late("price_impact", float, attrgetter("price_impact"))
 @seal
 @dataclass(frozen=True, slots=True)
 class Single:
@@ -48,11 +51,14 @@ class Single:
         Its forward edges.
     others : sequence of Candidate
         The paths that are not the best, best first.
+    price_impact : float
+        The route's; it holds the route until it is first read, as not every request asks, and some ask often.
     """
 
     route: Route
     edges: tuple[int, ...]
     others: Sequence[Candidate]
+    price_impact: float
 
     def get_part(self) -> Part:
         """Return the path and its input: where a split begins."""
@@ -60,7 +66,7 @@ class Single:
 
     def list_starts(self) -> tuple[list[Part], float, list[tuple[int, ...]]]:
         """List where `Splitter.allocate` begins."""
-        return [self.get_part()], self.route.price_impact, self.list_paths()
+        return [self.get_part()], self.price_impact, self.list_paths()
 
     def list_paths(self) -> list[tuple[int, ...]]:
         """List its edges and those of the others, best first."""
@@ -118,7 +124,8 @@ class Query:
                     priced = [(self.build_route(hops), candidate) for candidate, hops in replayed]
                     route, best = min(priced, key=lambda each: self.rank_key(each[0]))
                 candidates.remove(best)
-                return Single(route, list_edges(best), candidates)
+                unread: Any = route
+                return Single(route, list_edges(best), candidates, price_impact=unread)
             if not refused:
                 break
             allowed = self.exclude(allowed, refused)

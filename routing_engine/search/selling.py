@@ -39,14 +39,14 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
 
     One may be just the single path. None where the amount is hopeless and no short path is known.
     """
-    if single.route.price_impact > HOPELESS_IMPACT:
+    if single.price_impact > HOPELESS_IMPACT:
         hopeless = _divide_hopeless(query, splitter, single, allowed)
         return [hopeless] if hopeless else []
     allocation = splitter.allocate(*single.list_starts())
     longer = splitter.extend(allocation)
     if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
         longer = _begin_with_fewer_hops(query, single, longer, allowed)
-    longer = renew(splitter, longer, single.route.price_impact)
+    longer = renew(splitter, longer, single.price_impact)
     # What rounding leaves of a full market may have no other way than over the shorter paths.
     return [longer, allocation] if longer is not allocation else [allocation]
 
@@ -63,7 +63,7 @@ def _begin_with_fewer_hops(query: Query, single: Single, found: Allocation, allo
         return found
     splitter = query.create_splitter(allowed, len(short[0]))
     starts = [(short[0], single.route.amount_in)]
-    other = splitter.extend(splitter.allocate(starts, single.route.price_impact, short))
+    other = splitter.extend(splitter.allocate(starts, single.price_impact, short))
     return other if other.net > found.net else found
 
 
@@ -77,7 +77,7 @@ def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: 
     judged = splitter.judge([single.get_part()], briefly=True)
     least, most = WITHIN_REACH
     if allocation.count > 1 and allocation.net * (1.0 + least) < judged.bound < allocation.net * (1.0 + most):
-        part = min(1.0, SMALLER * (1.0 - single.route.price_impact))
+        part = min(1.0, SMALLER * (1.0 - single.price_impact))
         other = _divide_briefly(query, allowed, MORE_SPLITS, starts, part)
         allocation = other if other.net > allocation.net else allocation
     return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)

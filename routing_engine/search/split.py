@@ -188,7 +188,7 @@ class Splitter:
         problem = self._problem._replace(amount=allocation.amount * scale)
         reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
         count = _append_open_paths(paths, len(parts), problem, state, workspace.scratch)
-        _clear_limits(state, reached)
+        _clear_limits(problem, state, reached)
         return Allocation(paths, count, max_hops=self._problem.max_hops)
 
     def judge(self, starts: Sequence[Part], *, briefly: bool = False) -> Allocation:

@@ -96,8 +96,7 @@ def exclude(router: Router, request: RouteRequest, known: Route) -> Exclusion:
     merged = MergedPaths(graph.arrays, network, count, total)
     bound, again = expose(exclude_edges)(problem, state, workspace, merged, reached, net)
     found = Exclusion(net, bound, state.closed.copy(), loose, state.limit.copy())
-    clear_limits(state, again)
-    state.closed[:] = False
+    clear_limits(problem, state, again)
     for left in (
         state.inflow.most,
         state.limit,

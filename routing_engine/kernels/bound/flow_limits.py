@@ -169,8 +169,12 @@ def clear_flow_limits(state, size):
 
 
 @kernel
-def clear_limits(state, size):
-    """Undo `fill_limits`, and forget what was found within its limits."""
+def clear_limits(problem, state, size):
+    """Undo `fill_limits`, and forget what was found within its limits: which edges are closed, too."""
     forget_all(state)
+    if problem.gas.any():  # where it is free no edge was closed, and the tokens that are reached are those of the room
+        state.closed[:] = False
+        state.room[:] = 0.0
+    for i in range(size):
+        state.room[state.inflow.reached[i]] = 0.0
     clear_flow_limits(state, size)
-    state.room[:] = 0.0

@@ -143,7 +143,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
     """
     reached = fill_limits(problem, state, workspace.scratch.is_adjacent, MANY_WAYS)
     found = _generate_within_limits(paths, count, problem, state, workspace, rounds, reached)
-    clear_limits(state, reached)
+    clear_limits(problem, state, reached)
     return found
 
 
@@ -195,5 +195,4 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
         merged = MergedPaths(graph, network, count, total)
     if bound == np.inf or not problem.gas.any():
         bound, slope, flow_bound, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
-    state.closed[:] = False
     return net, count, bound, slope, flow_bound

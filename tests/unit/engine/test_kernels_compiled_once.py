@@ -22,11 +22,14 @@ import json, pkgutil
 from importlib import import_module
 from numba.core.dispatcher import Dispatcher
 import routing_engine.curves.kernels, routing_engine.kernels
+from routing_engine.jit.inner_kernel import InnerKernel
 from routing_engine.warm_up import warm_up
 warm_up()
 packages = routing_engine.kernels, routing_engine.curves.kernels
 names = [found.name for each in packages for found in pkgutil.walk_packages(each.__path__, f"{each.__name__}.")]
-kernels = {each for name in names for each in vars(import_module(name)).values() if isinstance(each, Dispatcher)}
+found = [each for name in names for each in vars(import_module(name)).values()]
+kernels = {each.dispatcher for each in found if isinstance(each, InnerKernel)}
+kernels |= {each for each in found if isinstance(each, Dispatcher)}
 print(json.dumps([len(kernels), [each.__name__ for each in kernels if len(each.signatures) > 1]]))
 """
 
