@@ -19,14 +19,12 @@ serve: $(VENV)/.serve-ready
 
 # Five workers for two cores: browsers, chains and killed processes are waited for more than half of the time.
 test: $(VENV)/.test-collected lint
-	$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m tests.support.servers
+	$(BIN)/python -m tests.support.programs
 	$(BIN)/pytest -n 5 --dist loadgroup --no-loadscope-reorder
 
 # Tracing makes the exact arithmetic several times slower, so it has a run of its own.
 coverage: $(VENV)/.test-ready
-	$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m tests.support.servers
+	$(BIN)/python -m tests.support.programs
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --cov --cov-report=term
 
 # A deployment on PostgreSQL and Redis gets RATE orders a second for MINUTES, while its parts are killed and stopped as the
@@ -102,10 +100,11 @@ $(VENV)/.test-ready: $(VENV)/.serve-ready
 	@touch $@
 
 # Only so that mypy has its cache, and modules are byte code before workers import them: each would compile most of them
-# for itself. What is wrong, `lint` and the tests say.
+# for itself. The system's programs come meanwhile. What is wrong, `lint` and the tests say.
 $(VENV)/.test-collected: $(VENV)/.test-ready
 	@echo "Reading the tests (once) …"
-	@$(BIN)/mypy >/dev/null & $(BIN)/pytest -qq -p no:xdist --collect-only >/dev/null; wait
+	@$(BIN)/mypy >/dev/null & $(BIN)/python -m tests.support.programs >/dev/null 2>&1 & \
+	 $(BIN)/pytest -qq -p no:xdist --collect-only >/dev/null; wait
 	@touch $@
 
 constraints:

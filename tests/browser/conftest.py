@@ -32,6 +32,8 @@ document.addEventListener("securitypolicyviolation", (event) => {
 });
 """
 expect.set_options(timeout=20_000)
+AS_WRITTEN = "--js-flags=--no-turbofan,--no-maglev"
+"""Scripts run as they are compiled first: no tab lives long enough for what a compiler that optimises takes."""
 THOROUGH = {"test_gallery", "test_languages", "test_look"}
 """Modules that visit the page in every state, language and look: half of what their folder takes."""
 
@@ -54,7 +56,7 @@ def browser() -> Iterator[Browser]:
     """A headless Chromium, which goes with the last test that needs it: an idle one takes a third of a core."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=str(chromium.executable()), args=[*chromium.ARGUMENTS], headless=True
+            executable_path=str(chromium.executable()), args=[*chromium.ARGUMENTS, AS_WRITTEN], headless=True
         )
         yield browser
         browser.close()

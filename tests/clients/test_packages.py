@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 from tests.clients.generation.python import PACKAGE
 from tests.clients.generation.typescript import TOOLS, compile_project, run_node
 from tests.clients.test_python_webhooks import BODY, NOW, OTHER, SECRET, sign
+from tests.support.archives import unpack
 from tests.support.npm_tools import install_tools, name_environment
 from tests.support.running import RunningService
 
@@ -139,9 +139,7 @@ def shop(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (packed,) = shop.glob("crosschain-checkout-client-*.tgz")
     assert (ROOT / "clients" / "typescript" / "README.md").read_text().count(packed.name) == 2
     modules = shop / "node_modules"
-    modules.mkdir()
-    with tarfile.open(packed) as archive:
-        archive.extractall(modules, filter="data")
+    unpack(packed, modules)
     (modules / "package").rename(modules / "crosschain-checkout-client")
     (modules / "typescript").symlink_to(install_tools(TOOLS) / "node_modules" / "typescript")
     sell, rehearse, receive = read_examples("typescript", "typescript")

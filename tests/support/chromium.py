@@ -6,17 +6,16 @@ window for each test, with a page for its buttons, which takes five times the pr
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.support.debian import install_packages
+
 SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
 WHOLE = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGE = "chromium-headless-shell"
-INSTALL_S = 600
 ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--lang=en-US")
 """What it needs in a container, and what keeps screenshots the same everywhere."""
 
@@ -41,46 +40,17 @@ def executable() -> Path:
     return path
 
 
-def install_package(package: str, need: str) -> None:
-    """Install a package of Debian's; `need` says in a sentence what it is for.
-
-    Raises
-    ------
-    RuntimeError
-        If this user or this system cannot.
-    """
-    apt = shutil.which("apt-get")
-    if apt is None or os.geteuid() != 0:
-        raise RuntimeError(
-            f"{need}, and only root on a Debian system can be helped here: "
-            f"install it yourself, for example with `sudo apt-get install {package}`, and start again"
-        )
-    print(f"Installing {package} (once) …", flush=True)
-    _run((apt, "update", "-qq"))
-    _run((apt, "install", "-y", "-qq", "--no-install-recommends", package))
-
-
 def main() -> int:
     """Install a headless shell if there is none; say what to do if that fails and there is no other Chromium."""
     try:
         if find(SHELLS) is None:
-            install_package(PACKAGE, "The browser tests need Chromium")
+            install_packages([PACKAGE], "The browser tests need Chromium")
     except RuntimeError as error:
         if find() is None:
             print(error, file=sys.stderr)
             return 1
     print(f"Browser tests run in {executable()}")
     return 0
-
-
-def _run(command: Sequence[str]) -> None:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=INSTALL_S, check=False)
-    except subprocess.TimeoutExpired:
-        raise RuntimeError(f"`{' '.join(command)}` took longer than {INSTALL_S} s") from None
-    if done.returncode:
-        raise RuntimeError(f"`{' '.join(command)}` failed:\n{done.stderr[-2000:]}")
 
 
 if __name__ == "__main__":

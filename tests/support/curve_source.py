@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-import tarfile
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.support.archives import unpack
 from tests.support.npm import CACHE
 from tests.support.vyper_source import compile_source
 
@@ -43,8 +43,7 @@ def _read(file: str) -> str:
         with tempfile.TemporaryDirectory(dir=home.parent) as scratch:
             archive = _download(Path(scratch))
             unpacked = Path(scratch) / "unpacked"
-            with tarfile.open(archive) as tar:
-                tar.extractall(unpacked, [each for each in tar if each.name.startswith(FOLDER)], filter="data")
+            unpack(archive, unpacked, FOLDER)
             try:
                 (unpacked / FOLDER).rename(home)
             except OSError:

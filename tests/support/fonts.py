@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.support.chromium import install_package
+from tests.support.debian import install_packages
 
 PACKAGE = "fonts-wqy-microhei"
 ASK = ("fc-list", ":lang=zh-cn", "family")
@@ -18,7 +18,7 @@ def main() -> int:
     """Install a font if there is none; say what to do if that fails."""
     try:
         if not subprocess.run(ASK, capture_output=True, text=True, check=True).stdout.strip():
-            install_package(PACKAGE, "Pictures of the page in Chinese need a font")
+            install_packages([PACKAGE], "Pictures of the page in Chinese need a font")
     except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1

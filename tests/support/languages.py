@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-from tests.support.chromium import install_package
+from tests.support.debian import install_packages
 
 PACKAGES: Mapping[str, str] = {"php": "php-cli", "go": "golang-go"}
 """Debian's package, by the program."""
@@ -19,7 +19,7 @@ def main() -> int:
     for program, package in PACKAGES.items():
         if shutil.which(program) is None:
             try:
-                install_package(package, f"The guide's program in {program} needs {package}")
+                install_packages([package], f"The guide's program in {program} needs {package}")
             except RuntimeError as error:
                 print(error, file=sys.stderr)
                 return 1

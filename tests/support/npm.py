@@ -9,12 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from tests.support.archives import unpack
 
 CACHE = Path(__file__).parents[2] / ".cache" / "npm"
 
@@ -117,8 +118,7 @@ def fetch(package: Package) -> Path:
             tarball = _download(package, Path(scratch))
             _verify(package, tarball)
             unpacked = Path(scratch) / "unpacked"
-            with tarfile.open(tarball) as archive:
-                archive.extractall(unpacked, filter="data")
+            unpack(tarball, unpacked)
             move_into_place(unpacked, home)
     return home / "package"
 

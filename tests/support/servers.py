@@ -1,6 +1,6 @@
-"""Servers that deployments have around the service. `python -m tests.support.servers` installs what is missing.
+"""Servers that deployments have around the service. `python -m tests.support.programs` installs what is missing.
 
-Debian's packages start what they install; here nothing is started but by a test, on loopback.
+Nothing is started but by a test, on loopback.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import requests
-
-from tests.support.chromium import install_package
 
 PACKAGES = {
     "nginx": "nginx-light",
@@ -29,8 +26,6 @@ PACKAGES = {
 }
 """By program."""
 FOLDERS = f"/usr/sbin{os.pathsep}/sbin"
-POLICY = Path("/usr/sbin/policy-rc.d")
-"""What Debian's packages ask whether they may start something; 101 is no."""
 PATIENCE_S = 120
 
 
@@ -50,7 +45,7 @@ def get_program(name: str) -> str:
     """
     path = find_program(name)
     if path is None:
-        raise RuntimeError(f"No {name} on this machine; `python -m tests.support.servers` installs it")
+        raise RuntimeError(f"No {name} on this machine; `python -m tests.support.programs` installs it")
     return str(path)
 
 
@@ -85,35 +80,3 @@ def answers(url: str, status: int = 200, **options: object) -> bool:
         return requests.get(url, timeout=5, **options).status_code == status  # type: ignore[arg-type]
     except requests.RequestException:
         return False
-
-
-def main() -> int:
-    """Install what is missing; say what to do if that fails."""
-    missing = sorted({package for program, package in PACKAGES.items() if find_program(program) is None})
-    try:
-        for package in missing:
-            with _start_nothing():
-                install_package(package, f"The tests of deployments need {package}")
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print("Deployments are tested with " + ", ".join(get_program(name) for name in PACKAGES))
-    return 0
-
-
-@contextmanager
-def _start_nothing() -> Iterator[None]:
-    """Keep packages that are installed meanwhile from starting anything."""
-    is_ours = os.geteuid() == 0 and not POLICY.exists()
-    if is_ours:
-        POLICY.write_text("#!/bin/sh\nexit 101\n")
-        POLICY.chmod(0o755)
-    try:
-        yield
-    finally:
-        if is_ours:
-            POLICY.unlink()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
