@@ -128,6 +128,15 @@ def sell(query: Query, allowed: Mask, amount: float) -> Allocation | None:
     return next((allocation for allocation in allocations if allocation.net > -inf), None)
 
 
+def sell_briefly(query: Query, allowed: Mask, amount: float, hops: int) -> Allocation | None:
+    """Allocate an input to short paths, which tells about what it gives; None where no path takes it."""
+    if not 1.0 <= amount < MAX_AMOUNT:
+        return None
+    selling = query.sell(int(amount)).shorten(hops, query.request.max_splits)
+    single = selling.find_single(allowed, selling.request.max_hops)
+    return selling.create_splitter(allowed, len(single.edges)).improve([single.get_part()]) if single else None
+
+
 def sell_as_asked(query: Query, allowed: Mask, amount: float) -> list[Allocation]:
     """Allocate an input just as if the request were to sell it; the best first, none where markets don't take it."""
     if not 1.0 <= amount < MAX_AMOUNT:

@@ -145,3 +145,20 @@ def test_free_gas_gives_no_less_than_gas_at_a_price(shared_data: Path, amount: i
     request = RouteRequest(token_in="WETH@1", token_out="USDC@1", amount=amount * 10**18)
     free, dear = (router.find_routes(replace(request, gas_prices={1: price})).best() for price in (0, 10**10))
     assert free.amount_out >= dear.amount_out * (1 - 1e-3)
+
+
+@pytest.mark.shared_data
+def test_what_orders_give_is_proven_to_cost_what_they_sell(shared_data: Path) -> None:
+    """Their gas once counted as input that could be sold: 69 % were proven to within 1 bps, and some to 200."""
+    market = recorded.market(shared_data, recorded.AUCTION)
+    router = Router(market)
+    sales = [
+        order.request for order in recorded.orders(shared_data, market, 10**10)[0] if order.request.side == "exact_in"
+    ]
+    gaps = []
+    for request in sales[:200]:
+        sold = router.find_routes(request)
+        if sold.routes:
+            gaps.append(gap_of(router.find_routes(replace(request, side="exact_out", amount=sold.best().amount_out))))
+    assert len(gaps) > 150
+    assert sum(gap <= 1.0 for gap in gaps) >= 0.85 * len(gaps)
