@@ -99,9 +99,9 @@ class PathProblem(NamedTuple):
 
     `onward` are the edges in the search's direction, `backward` those in the other: forward and reverse for exact-in,
     swapped for exact-out. `start` and `end` are source and target for exact-in, target and source for exact-out.
-    `amount` is in smallest units at `start`; `direction` is `FORWARD` or `REVERSE`. Where it `is_narrow`, which only
-    exact-in without a value of time may be, paths that are worse than another of no more hops need not be found. `work`
-    is the steps that are left: see `routing_engine.kernels.work`.
+    `amount` is in smallest units at `start`; `direction` is `FORWARD` or `REVERSE`. Where it `is_narrow`, which it may
+    be only without a value of time, paths that are worse than another of no more hops need not be found. `work` is the
+    steps that are left: see `routing_engine.kernels.work`.
     """
 
     onward: Adjacency

@@ -10,12 +10,16 @@ from typing import Self
 
 import numpy as np
 
+from routing_engine.certificate import Bounds
 from routing_engine.kernels.split.flow_network import Paths
 from routing_engine.request import MAX_HOPS
 from routing_engine.values import seal
 
 Part = tuple[Sequence[int], float]
 """The forward edges of one path, and its input."""
+
+NO_INPUT = Bounds(0.0, 0.0)
+"""Bounds of what nothing is known about."""
 
 
 @seal
@@ -39,6 +43,8 @@ class Allocation:
         Of the paths that were looked for, and of those that the bound speaks of.
     is_judged : bool
         Whether the bound is the closest that there is; while paths are looked for, a looser one does.
+    least_input : Bounds
+        Lower bounds of the input and gas of all routes that give what is asked for; 0 where they are not known.
     """
 
     paths: Paths
@@ -49,6 +55,7 @@ class Allocation:
     flow_bound: float = inf
     max_hops: int = 0
     is_judged: bool = False
+    least_input: Bounds = NO_INPUT
 
     @classmethod
     def from_parts(cls, parts: Sequence[Part], capacity: int, max_hops: int) -> Self:
@@ -89,6 +96,10 @@ class Allocation:
         """The input of all paths together."""
         return float(self.paths.x[: self.count].sum())
 
+    def is_open(self, gap: float) -> bool:
+        """Whether more than a relative gap is between it and its bound."""
+        return self.bound > self.net * (1.0 + gap)
+
     def list_parts(self, scale: float = 1.0) -> list[Part]:
         """List the edges and the input of each path, as parts of `scale` times the amount."""
         rows, x = self.paths.rows[: self.count].tolist(), self.paths.x[: self.count].tolist()
@@ -100,4 +111,5 @@ def choose_better(one: Allocation, other: Allocation) -> Allocation:
     better = max(one, other, key=attrgetter("net"))
     tighter = min(one, other, key=attrgetter("bound"))
     flow_bound = min(one.flow_bound, other.flow_bound)
-    return replace(better, bound=tighter.bound, slope=tighter.slope, flow_bound=flow_bound)
+    least_input = Bounds(*map(max, one.least_input, other.least_input))
+    return replace(better, bound=tighter.bound, slope=tighter.slope, flow_bound=flow_bound, least_input=least_input)

@@ -14,7 +14,8 @@ from routing_engine.model import Hop
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.allocation_replay import replay_allocation
-from routing_engine.search.buying import Bought, Purchase
+from routing_engine.search.bought import Bought
+from routing_engine.search.buying import Purchase
 from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.purchase_replay import replay_purchase
 from routing_engine.search.query import Query, Single

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.curves.kernels import edge_curve
 from routing_engine.deadline import QUOTE
 from routing_engine.errors import QuoteRefused
-from routing_engine.jit.direct_call import Compiled
 from routing_engine.route import Side
 from routing_engine.search.allocation import Part
 from routing_engine.search.path_search import replay
+from routing_engine.search.payable import bound_outputs
 from routing_engine.search.query import Query, Single
 
 SMALLEST_PART = 256
@@ -21,8 +20,6 @@ BISECTIONS = 24
 
 ROUNDING = 1e-3
 """Part by which markets may take or give more than their curves say, where amounts are of few units."""
-
-_compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
 
 def collect_full_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> list[Part]:
@@ -82,9 +79,4 @@ def bound_amount(query: Query, allowed: npt.NDArray[np.bool_]) -> float:
     edges = edges[allowed[edges["market"]]]
     if not is_exact_out:
         return float(edges["x_max"].sum()) * (1.0 + ROUNDING)
-    given = edges["x_max"] * edges["max_average_price"]
-    is_sharp = edges["concave"] != 0
-    given[is_sharp] = np.nan_to_num(
-        _compute_amounts_out(edges[is_sharp], graph.pieces, edges["x_max"][is_sharp]), nan=np.inf
-    )
-    return float((given * (1.0 + edges["above"] + ROUNDING)).sum())
+    return float(bound_outputs(edges, graph.pieces, edges["x_max"]).sum()) * (1.0 + ROUNDING)

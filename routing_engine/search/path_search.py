@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from itertools import accumulate
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +37,19 @@ NEAR = 3
 
 Candidate = tuple[list[float], list[int]]
 """A path that the kernel likes: its time and score, and its forward edges from source to target, -1 past the end."""
+
+
+def _has_lost_any(
+    found: npt.NDArray[np.int32], scores: npt.NDArray[np.float64], floor: npt.NDArray[np.float64]
+) -> bool:
+    """Whether a narrow search has found nothing as good as the paths that it knew of, for some number of hops.
+
+    Labels of these paths may have been pushed out; others that are nearly as good were then left out for nothing.
+    """
+    best = [-inf] * floor.size
+    for hops, score in zip((found >= 0).sum(axis=1).tolist(), scores[:, 1].tolist(), strict=False):
+        best[hops] = max(best[hops], score)
+    return any(reached < least for reached, least in zip(accumulate(best, max), floor.tolist(), strict=True))
 
 
 def list_edges(candidate: Candidate) -> tuple[int, ...]:
@@ -115,11 +130,17 @@ class Search:
             ways, ends, direction = (graph.forward, graph.reverse), (source, target), FORWARD
         else:
             ways, ends, direction = (graph.reverse, graph.forward), (target, source), REVERSE
-        is_narrow &= direction == FORWARD and not (weights.time_first or weights.time_rate)
+        is_narrow &= not (weights.time_first or weights.time_rate)
         problem = PathProblem(
             *ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops, is_narrow, work
         )  # fmt: skip
         total = _find_best_paths(problem, scratch, found, scores)
+        if (
+            is_narrow
+            and direction == REVERSE
+            and _has_lost_any(found[:total], scores, scratch.prospects.floor[: max_hops + 1])
+        ):
+            total = _find_best_paths(problem._replace(is_narrow=False), scratch, found, scores)
         return [*zip(scores[:total].tolist(), found[:total].tolist())]  # noqa: B905 (both of so many rows)
 
     def get_memory(self) -> ThreadMemory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from routing_engine.model import Hop
-from routing_engine.search.buying import Bought
+from routing_engine.search.bought import Bought
 from routing_engine.search.exact_output import Flows, find_declining_market, spend_least
 from routing_engine.search.matching import match_output
 from routing_engine.search.split import Splitter
@@ -24,7 +24,7 @@ def replay_purchase(splitter: Splitter, bought: Bought) -> list[tuple[Hop, ...]]
     while flows:
         hops = spend_least(graph, flows, wanted)
         if hops:
-            fewer_steps = spare_bought_steps(splitter.value_gas_at(flows.least_price), allocation, flows)
+            fewer_steps = spare_bought_steps(splitter.value_input_at(flows.least_price), allocation, flows)
             is_cheaper = fewer_steps and splitter.value_cost(fewer_steps) < bought.cost * (1.0 - WORTHWHILE)
             fewer = spend_least(graph, fewer_steps, wanted) if fewer_steps and is_cheaper else None
             return [hops, fewer] if fewer else [hops]

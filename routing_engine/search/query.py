@@ -28,8 +28,12 @@ from routing_engine.search.path_search import (
     replay,
     replay_best,
 )
+from routing_engine.search.payable import bound_payable
 from routing_engine.search.split import Splitter
 from routing_engine.values import seal, settle_late
+
+WIDE = 0.01
+"""Relative gap from which on a bound by what markets can pay is looked at too."""
 
 REPEATS = 4
 """How often a search starts again without the markets that refused its candidates' exact amounts."""
@@ -136,7 +140,7 @@ class Query:
     ) -> tuple[list[Candidate], list[tuple[Candidate, tuple[Hop, ...]]]]:
         """Return candidates, and the best of them replayed; in narrow searches first, unless a market declines."""
         needs_others = request.alternatives > 0 or request.max_price_impact_bps is not None
-        is_whole = needs_others or max_hops <= NEAR or request.side == Side.EXACT_OUT
+        is_whole = needs_others or max_hops <= NEAR
         for is_narrow in (False,) if is_whole else (True, False):
             refused.clear()
             candidates = self._search.find_candidates(
@@ -165,8 +169,11 @@ class Query:
             gross = float(route.amount_in_gross)
             least = splitter.bound_input(allocation, gross)
             return Certificate.of_input(gross, least, max_hops, gas_aware=gas_aware)
-        most = splitter.bound_output(allocation)
-        return Certificate.of_output(float(route.amount_out_net), most, max_hops, gas_aware=gas_aware)
+        net, most = float(route.amount_out_net), splitter.bound_output(allocation)
+        if min(most) > net * (1.0 + WIDE):
+            payable = bound_payable(splitter.problem, float(route.amount_in))
+            most = most._replace(of_flows=min(most.of_flows, payable))
+        return Certificate.of_output(net, most, max_hops, gas_aware=gas_aware)
 
     def certify(self, route: Route, allowed: Mask) -> Certificate:
         """Judge a route by a bound over allowed markets, among which are its own.

@@ -24,8 +24,8 @@ HOPELESS_IMPACT, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
 """Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
 that nearly all of it is lost. So little time is spent: it is divided over a few short paths."""
 
-WITHIN_REACH, SMALLER, MORE_SPLITS = (5e-5, 2e-3), 10.0, 32
-"""Relative gaps of such a division, for which it also begins with an amount that its markets could take, over more
+WITHIN_REACH, SMALLER = (5e-5, 1e-2), 1e3
+"""Relative gaps of such a division, for which it also begins with an amount that its markets could take, over all
 paths; that amount as a multiple of what the best path takes where its price halves."""
 
 MAX_AMOUNT = 2.0**256
@@ -76,20 +76,33 @@ def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: 
     allocation = _divide_briefly(query, allowed, HOPELESS_SPLITS, starts)
     judged = splitter.judge([single.get_part()], briefly=True)
     least, most = WITHIN_REACH
-    if allocation.count > 1 and allocation.net * (1.0 + least) < judged.bound < allocation.net * (1.0 + most):
-        part = min(1.0, SMALLER * (1.0 - single.price_impact))
-        other = _divide_briefly(query, allowed, MORE_SPLITS, starts, part)
+    bound = min(judged.bound, allocation.flow_bound)
+    if allocation.count > 1 and allocation.net * (1.0 + least) < bound < allocation.net * (1.0 + most):
+        other = _divide_smaller(splitter, single, min(1.0, SMALLER * (1.0 - single.price_impact)))
         allocation = other if other.net > allocation.net else allocation
     return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
 
 
-def _divide_briefly(query: Query, allowed: Mask, splits: int, starts: Sequence[Part], part: float = 1.0) -> Allocation:
-    """Divide over a few short paths, which are looked for at a part of the amount first if it is less than 1."""
-    splitter = query.shorten(HOPELESS_HOPS, splits).create_splitter(allowed, len(starts[0][0]))
-    if part < 1.0:
-        smaller = splitter.improve([(edges, amount * part) for edges, amount in starts])
-        starts = smaller.list_parts(1.0 / part) if smaller.net > -inf else starts
-    return splitter.improve(starts)
+def _divide_briefly(query: Query, allowed: Mask, splits: int, starts: Sequence[Part]) -> Allocation:
+    """Divide over a few short paths."""
+    return query.shorten(HOPELESS_HOPS, splits).create_splitter(allowed, len(starts[0][0])).improve(starts)
+
+
+def _divide_smaller(splitter: Splitter, single: Single, part: float) -> Allocation:
+    """Divide a part of an amount over all paths, and go on from there with the whole; infeasible where that fails.
+
+    Where not all of these paths take more, the single path, which takes the whole amount, is given what is left.
+    """
+    edges, amount = single.get_part()
+    smaller = splitter.extend(splitter.grow([(edges, amount * part)], single.list_paths()))
+    if smaller.net == -inf:
+        return smaller
+    whole = splitter.improve(smaller.list_parts(1.0 / part), longer=True)
+    if whole.net > -inf:
+        return whole
+    others = [(path, taken) for path, taken in smaller.list_parts() if tuple(path) != single.edges]
+    left = amount - sum([taken for _, taken in others])
+    return splitter.improve([*others[: splitter.request.max_splits - 1], (edges, left)], longer=True)
 
 
 def allocate_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, Allocation]]:
@@ -126,6 +139,15 @@ def sell(query: Query, allowed: Mask, amount: float) -> Allocation | None:
         return selling.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
     allocations = (allocation for _, allocation in allocate_beyond_paths(selling, allowed))
     return next((allocation for allocation in allocations if allocation.net > -inf), None)
+
+
+def sell_briefly(query: Query, allowed: Mask, amount: float, hops: int) -> Allocation | None:
+    """Allocate an input to short paths, which tells about what it gives; None where no path takes it."""
+    if not 1.0 <= amount < MAX_AMOUNT:
+        return None
+    selling = query.sell(int(amount)).shorten(hops, query.request.max_splits)
+    single = selling.find_single(allowed, selling.request.max_hops)
+    return selling.create_splitter(allowed, len(single.edges)).improve([single.get_part()]) if single else None
 
 
 def sell_as_asked(query: Query, allowed: Mask, amount: float) -> list[Allocation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -17,9 +18,11 @@ from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound import flow_limits
 from routing_engine.kernels.split import column_generation, try_columns
 from routing_engine.request import RouteRequest
-from routing_engine.search.allocation import Allocation, Part, choose_better
+from routing_engine.route import Side
+from routing_engine.search.allocation import NO_INPUT, Allocation, Part, choose_better
 from routing_engine.search.exact_output import Flows
 from routing_engine.search.gas_free import begin_with_gas
+from routing_engine.search.input_bounds import bound_inputs, find_least_gas
 from routing_engine.search.path_search import ThreadMemory
 from routing_engine.search.reallocation import reallocate_paths
 from routing_engine.search.steps_entered import count_gas
@@ -86,11 +89,6 @@ class Splitter:
         )  # fmt: skip
 
     @property
-    def max_hops(self) -> int:
-        """Hops of the paths that are looked for first."""
-        return self._problem.max_hops
-
-    @property
     def problem(self) -> SplitProblem:
         """What the kernels are given."""
         return self._problem
@@ -102,7 +100,7 @@ class Splitter:
 
     def is_doubtful(self, allocation: Allocation) -> bool:
         """Whether so much is open that another way to an allocation is worth its time."""
-        return _is_open(allocation, DOUBTFUL_WITHOUT_GAS if self._is_free else DOUBTFUL)
+        return allocation.is_open(DOUBTFUL_WITHOUT_GAS if self._is_free else DOUBTFUL)
 
     def allocate(
         self, starts: Sequence[Part], price_impact: float = 0.0, others: Sequence[Sequence[int]] = ()
@@ -152,7 +150,7 @@ class Splitter:
         allocation = self._improve(starts, problem := self._problem._replace(max_hops=max_hops))
         shorter = next((path for path in others if len(path) < max_hops), ())
         is_doubtful = self.is_doubtful(allocation)
-        may_be = 1 < allocation.count <= FEW and _is_open(allocation, DOUBTFUL_OF_FEW)
+        may_be = 1 < allocation.count <= FEW and allocation.is_open(DOUBTFUL_OF_FEW)
         if not shorter or not (is_doubtful or may_be) or self._budget.is_spent():
             return allocation
         fewer = self.grow([(shorter, sum([amount for _, amount in starts]))], others, max_hops - 1)
@@ -174,10 +172,11 @@ class Splitter:
         other._problem = self._problem._replace(allowed=allowed & (np.arange(allowed.size) != market))
         return other
 
-    def value_gas_at(self, rate: float) -> Splitter:
-        """Return a splitter that values gas in the input, a unit of which gives `rate`."""
+    def value_input_at(self, rate: float) -> Splitter:
+        """Return a splitter to which gas, and in bounds what is left of the input, are worth `rate` a unit."""
         other = copy(self)
-        other._problem = self._problem._replace(gas=self._gas_cost * self.graph.units[self._problem.start] * rate)
+        gas, least_price = self._gas_cost * self.graph.units[self._problem.start] * rate, 0.0 if self._is_free else rate
+        other._problem = self._problem._replace(gas=gas, least_price=least_price)
         return other
 
     def open_up(self, allocation: Allocation, scale: float) -> Allocation:
@@ -198,7 +197,7 @@ class Splitter:
     def bound_output(self, allocation: Allocation) -> Bounds:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
         is_settled = allocation.is_judged or self._is_free or self.is_over
-        if not is_settled and _is_open(allocation, PROVEN_OF_FEW if allocation.count <= FEW else PROVEN):
+        if not is_settled and allocation.is_open(PROVEN_OF_FEW if allocation.count <= FEW else PROVEN):
             problem = self._problem._replace(max_hops=allocation.max_hops)
             allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, JUDGE))
         return Bounds(allocation.bound, allocation.flow_bound)
@@ -206,21 +205,19 @@ class Splitter:
     def bound_input(self, allocation: Allocation, gross: float) -> Bounds:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
 
-        The allocation costs `gross`, input and gas. Value what a route leaves of that, and gas, at any rate. A route
-        that costs less and gives the same is then worth more by the rate for each unit; so a bound of that worth bounds
-        the cost. It is tightest at the rate at which a little more is sold.
+        The allocation costs `gross`. Where its own bound is not close, it is judged anew at no more than the average
+        rate: a unit left must not seem worth more than one that is sold. A loose bound is closer at the marginal rate.
         """
-        starts, rate = allocation.list_parts(gross / allocation.amount), allocation.slope
-        if rate <= 0.0:
-            return Bounds(0.0, 0.0)
-        problem = self.value_gas_at(rate)._problem._replace(max_hops=allocation.max_hops)
-        problem = problem if self._is_free else problem._replace(least_price=rate)
-        judged = self._improve(starts, problem, JUDGE)
-        price = judged.slope if self._is_free else rate  # without gas, the bound is linear in the amount
-        if price <= 0.0:
-            return Bounds(0.0, 0.0)
-        bounds = (judged.bound, judged.flow_bound)
-        return Bounds(*[max(0.0, gross - (bound - self.request.amount) / price) for bound in bounds])
+        proven = gross * (1.0 - (PROVEN_OF_FEW if allocation.count <= FEW else PROVEN))
+        known, slope = allocation.least_input, allocation.slope
+        ways = (min(slope, self.request.amount / gross), max(1.0, gross - self.least_gas)), (slope, gross)
+        for rate, amount in ways:
+            if rate <= 0.0 or max(known) >= proven:
+                break
+            problem = self.value_input_at(rate)._problem._replace(max_hops=allocation.max_hops)
+            judged = self._improve(allocation.list_parts(amount / allocation.amount), problem, JUDGE)
+            known = Bounds(*map(max, known, judged.least_input))
+        return known
 
     def _improve(self, starts: Sequence[Part], problem: SplitProblem, rounds: int = ROUNDS) -> Allocation:
         """Improve an allocation by further paths, unless it is only to be judged."""
@@ -232,7 +229,15 @@ class Splitter:
             problem = problem._replace(amount=amount, max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
-        return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, is_judged=rounds <= 0)
+        rate, least = slope if self._is_free else problem.least_price, NO_INPUT
+        if self.request.side == Side.EXACT_OUT and rate > 0.0:
+            least = bound_inputs(self.request.amount, amount, self.least_gas, rate, Bounds(bound, flow_bound))
+        return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, rounds <= 0, least)
+
+    @cached_property
+    def least_gas(self) -> float:
+        """What any route takes of gas at least, valued in the input."""
+        return find_least_gas(self.graph, self._problem, self._gas_cost)
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""
@@ -243,8 +248,3 @@ class Splitter:
         rows = self.graph.forward.edges[flows.edges]
         gas = count_gas(rows, self.graph.pieces, np.array(flows.flows)) @ self._gas_cost[rows["chain"]]
         return flows.amount + float(gas * self.graph.units[self._problem.start])
-
-
-def _is_open(allocation: Allocation, gap: float) -> bool:
-    """Whether more than a relative gap is between an allocation and its bound."""
-    return allocation.bound > allocation.net * (1.0 + gap)

@@ -37,7 +37,9 @@ def test_no_bound_is_broken(run: int) -> None:
     ],
 )
 def test_bounds_that_were_broken_hold(seed: int) -> None:
-    assert [each.broken for each in attack(seed)] == ["", ""]
+    tried = [*attack(seed)]
+    assert tried
+    assert not [each.broken for each in tried if each.broken]
 
 
 def test_markets_are_dirty_and_long() -> None:

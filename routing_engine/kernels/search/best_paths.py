@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.curves.kernels.edge_curve import compute_amount_in, compute_amount_out
 from routing_engine.jit.decorators import inlined, inner, kernel
 from routing_engine.kernels.arrays import FORWARD
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
-from routing_engine.kernels.search.prospects import clear_prospects, fill_prospects, is_promising
+from routing_engine.kernels.search.prospects import carry_over, clear_prospects, fill_prospects, is_promising
 from routing_engine.kernels.vectors import copy_first
 from routing_engine.kernels.work import spend
 
@@ -29,10 +28,7 @@ def _relax(k, slot, e, problem, scratch):
         return False
     label = scratch.labels[k, slot]
     is_forward = problem.direction == FORWARD
-    if is_forward:
-        amount, entered = compute_amount_out(edge, problem.pieces, label["amount"])
-    else:
-        amount, entered = compute_amount_in(edge, problem.pieces, label["amount"])
+    amount, entered = carry_over(edge, label["amount"], problem)
     if not amount > 0.0:  # refused, or NaN
         return False
     v = edge["other"]

@@ -3,19 +3,31 @@
 Backwards from the end the best average prices of markets are multiplied: no path on from a token gives more for a unit
 of it. The path that these prices promise is walked with the whole amount, once for each number of hops. A label that
 can't become as good as that path, over as few hops, is not kept.
+
+For exact-out the search goes from the target back to the source, which is its end. There the prices say how much of a
+token a unit of the source becomes at most, so what is needed of the token costs at least that many times less.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.curves.kernels.edge_curve import compute_amount_out
+from routing_engine.curves.kernels.edge_curve import compute_amount_in, compute_amount_out
 from routing_engine.jit.decorators import inlined, inner
+from routing_engine.kernels.arrays import FORWARD
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges
 from routing_engine.kernels.work import spend
 
 SLACK = 1e-5
 """Part by which a path may be worse than the one that is known and still be found: more than what rounding hides."""
+
+
+@inlined
+def carry_over(edge, amount, problem):
+    """Return what an edge gives for an amount, or, backwards, what it needs for one; and how many pieces it enters."""
+    if problem.direction == FORWARD:
+        return compute_amount_out(edge, problem.pieces, amount)
+    return compute_amount_in(edge, problem.pieces, amount)
 
 
 @inlined
@@ -81,7 +93,7 @@ def _walk_from_start(hops, problem, prospects):
     e, amount, cost, walk = first, problem.amount, 0.0, prospects.walk
     for place in range(hops):
         edge = edges[e]
-        amount, entered = compute_amount_out(edge, problem.pieces, amount)
+        amount, entered = carry_over(edge, amount, problem)
         if not amount > 0.0:
             return -np.inf
         cost += (edge["gas"] + edge["gas_per_piece"] * entered) * problem.weights.gas_cost[edge["chain"]]
@@ -89,7 +101,7 @@ def _walk_from_start(hops, problem, prospects):
             if edges[walk[before]]["other"] == edge["other"] or edges[walk[before]]["market"] == edge["market"]:
                 return -np.inf
         if edge["other"] == problem.end:
-            return amount - cost * problem.weights.units[problem.end]
+            return problem.direction * amount - cost * problem.weights.units[problem.end]
         walk[place] = e
         e = prospects.via[hops - 1 - place, edge["other"]]
     return -np.inf
@@ -98,6 +110,8 @@ def _walk_from_start(hops, problem, prospects):
 @inner
 def fill_prospects(problem, prospects):
     """Fill what a unit of each token may become, and what paths of each number of hops must score to be found.
+
+    Backwards, from the target to the source, it is how much of the token a unit of the source may become.
 
     Returns
     -------
@@ -139,9 +153,10 @@ def is_promising(k, v, amount, cost, problem, prospects):
     """Whether `amount` of token v, reached over k hops for `cost`, may become as good as a path that is known."""
     most, spent = prospects.most, cost * problem.weights.units[problem.end]
     for hops in range(problem.max_hops, k - 1, -1):
-        given = amount * most[hops - k, v]
-        if given <= 0.0:
+        price = most[hops - k, v]
+        if price <= 0.0:
             return False  # nor over fewer hops
-        if given - spent >= prospects.floor[hops]:
+        value = amount * price if problem.direction == FORWARD else -amount / price
+        if value - spent >= prospects.floor[hops]:
             return True
     return False

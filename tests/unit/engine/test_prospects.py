@@ -35,30 +35,35 @@ def find_best_scores(candidates: list[Candidate]) -> list[float]:
     ]
 
 
+@pytest.mark.parametrize("side", ["exact_in", "exact_out"])
 @pytest.mark.parametrize("gas_price", GAS_PRICES)
-def test_no_best_path_is_left_out_of_dirty_markets(gas_price: int) -> None:
+def test_no_best_path_is_left_out_of_dirty_markets(gas_price: int, side: str) -> None:
     compared = 0
     for seed in range(150):
         rng = random.Random(seed)
         markets, first, last = make_market(rng)
         router = Router(Snapshot(markets, gas_prices={1: gas_price}))
-        amount = int(10 ** rng.uniform(0, 6) * 10**first.decimals)
-        request = RouteRequest(token_in=first, token_out=last, amount=amount, gas_prices={1: gas_price})
+        fixed = first if side == "exact_in" else last
+        amount = int(10 ** rng.uniform(0, 6) * 10**fixed.decimals)
+        request = RouteRequest(token_in=first, token_out=last, amount=amount, side=side, gas_prices={1: gas_price})
         whole, narrow = (search(router, request, is_narrow=each) for each in (False, True))
         compared += bool(whole)
         assert all(a <= b for a, b in zip(find_best_scores(whole), find_best_scores(narrow), strict=True)), seed
         assert not whole or list_edges(whole[0]) == list_edges(narrow[0]), seed
-    assert compared > 100
+    assert compared > 80
 
 
+@pytest.mark.parametrize("side", ["exact_in", "exact_out"])
 @pytest.mark.parametrize("gas_price", GAS_PRICES)
-def test_most_is_left_out_of_a_large_market_with_loops(gas_price: int) -> None:
+def test_most_is_left_out_of_a_large_market_with_loops(gas_price: int, side: str) -> None:
     router = Router(constant_product_market(tokens=400, pools=1600, disagreement=LOOPS))
     tokens, rng, kept, found = router.graph.tokens, random.Random(3), 0, 0
     for _ in range(40):
         token_in, token_out = rng.sample(tokens, 2)
         amount = int(10 ** rng.uniform(15, 20))
-        request = RouteRequest(token_in=token_in, token_out=token_out, amount=amount, gas_prices={1: gas_price})
+        request = RouteRequest(
+            token_in=token_in, token_out=token_out, amount=amount, side=side, gas_prices={1: gas_price}
+        )
         whole, narrow = (search(router, request, is_narrow=each) for each in (False, True))
         assert all(a <= b for a, b in zip(find_best_scores(whole), find_best_scores(narrow), strict=True))
         kept, found = kept + len(narrow), found + len(whole)

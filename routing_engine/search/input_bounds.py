@@ -1,0 +1,56 @@
+"""Lower bounds of what an amount costs, from upper bounds of what an input is worth."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.certificate import Bounds
+from routing_engine.graph.graph import Graph
+from routing_engine.kernels.arrays import Adjacency, SplitProblem
+
+
+def bound_inputs(wanted: float, amount: float, least_gas: float, rate: float, bounds: Bounds) -> Bounds:
+    """Return what routes that give an amount cost at least, input and gas.
+
+    What a route leaves of the input, and gas, are worth the rate. So one that costs less is worth more by the rate for
+    each unit. One that sells more than the input costs more than that and the least gas.
+
+    Parameters
+    ----------
+    wanted : float
+        What the routes give.
+    amount, least_gas : float
+        The input that the bounds speak of, and what any route takes of gas at least, valued in the input.
+    rate : float
+        Output that a unit of the input is worth. Without gas, bounds are linear in the amount, and it is their slope.
+    bounds : Bounds
+        Of what the input is worth.
+    """
+    most = amount + least_gas
+    return Bounds(*[min(most, max(0.0, amount - (bound - wanted) / rate)) for bound in bounds])
+
+
+def find_least_gas(graph: Graph, problem: SplitProblem, gas_cost: npt.NDArray[np.float64]) -> float:
+    """Return what the gas of any route is worth at least in the input: that of one market, or of two of them.
+
+    Parameters
+    ----------
+    gas_cost : float64 array
+        From `Graph.gas_cost`.
+    """
+    leaving = _select_rows(graph.forward, problem.start, problem.allowed)
+    arriving = _select_rows(graph.reverse, problem.end, problem.allowed)
+    first, last = (rows["gas"] * gas_cost[rows["chain"]] for rows in (leaving, arriving))
+    direct = first[leaving["other"] == problem.end].min(initial=inf)
+    least = min(direct, first.min(initial=inf) + last.min(initial=inf))
+    return float(least * graph.units[problem.start]) if least < inf else 0.0
+
+
+def _select_rows(adjacency: Adjacency, token: int, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.void]:
+    """Select the edges of a token over allowed markets."""
+    rows = adjacency.edges[adjacency.first[token] : adjacency.first[token + 1]]
+    selected: npt.NDArray[np.void] = rows[allowed[rows["market"]]]
+    return selected
