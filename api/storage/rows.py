@@ -113,7 +113,7 @@ class _Part:
     names : list of (str, str)
         The attributes that are given, and what their values are called in the statement.
     defaults : list of (str, callable)
-        What stands in the other columns, but for those that the database counts.
+        What stands in the other columns, but for those that are empty or that the database counts.
     lock : str
         What the lock's number is called.
     """
@@ -188,11 +188,11 @@ def _write_insert(table: Table, inserted: Mapping[str, Column[Any]], lock: str, 
 
 
 def _find_default(column: Column[Any]) -> Callable[[Any], Any] | None:
-    """Return what makes the value of a column that nothing was said about; None where the database counts."""
+    """Return what makes the value of a column that nothing was said about; None where the database knows it."""
     default: Any = column.default
-    if default is not None:
-        return cast("Callable[[Any], Any]", default.arg) if default.is_callable else lambda _: default.arg
-    return (lambda _: None) if column.nullable and column.server_default is None else None
+    if default is None:
+        return None
+    return cast("Callable[[Any], Any]", default.arg) if default.is_callable else lambda _: default.arg
 
 
 def _begin_version(_: Any) -> int:
