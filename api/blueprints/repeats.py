@@ -18,6 +18,7 @@ from api.services.idempotency import (
     AnsweredBefore,
     KeptAnswer,
     Repeatable,
+    carry_out_at_once,
     claim_key,
     keep_answer,
     refuse_known,
@@ -96,6 +97,6 @@ def _carry_out(request: Repeatable, act: Callable[[], Any]) -> Response:
     with OneTransaction(shared.database, begin) as database, serve_with(replace_database(shared, database)):
         response = flask.make_response(act())
         answer = KeptAnswer(status=response.status_code, body=response.get_data(as_text=True))
-        with database.write() as session:
-            keep_answer(session, request, answer, box=box)
+        whole = partial(carry_out_at_once, request=request, answer=answer, box=box, now=now)
+        database.finish(whole, partial(keep_answer, request=request, answer=answer, box=box))
         return response

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from api.checkout_page.devices import Devices, describe_devices
-from api.checkout_page.language.strings import Strings, isolate
+from api.checkout_page.language.strings import Strings, isolate, load
 from api.checkout_page.look.avatars import pick_hue, pick_letter
 from api.checkout_page.look.branding import name_logo, name_stylesheet
 from api.checkout_page.money.amounts import (
@@ -31,6 +33,8 @@ SCRIPT_WORDS = ("cancel", "back", "retry", "payment_to")
 """Texts of the page that its scripts need too."""
 FLEETING = ("now", "looked_at", "nothing_seen_until")
 """What of a state would make the page another one each time; the scripts ask for the state at once anyway."""
+MOST_NAMED = 128
+"""Merchants, each in one language, whose texts are remembered."""
 PICTURE_SCHEME = "https://"
 
 
@@ -91,7 +95,7 @@ def build_page(order: PublicOrder, seen: MoneySeen, state: PageState, strings: S
         expires_at=format_time(order.expires_at),
         expires_text=format_moment(order.expires_at, strings),
         devices=describe_devices(f"{base_url}/payment/{order.order_id}", needs_wallet=not order.is_simulated),
-        words=_name_merchant(strings.page, order.vendor_name),
+        words=_name_merchant(strings.locale.language, order.vendor_name),
         state=state,
         nothing_seen=_describe_nothing_seen(state, strings),
         claim_chains=() if order.is_simulated else tuple((each, name_chain(each)) for each in seen.chain_ids),
@@ -133,14 +137,17 @@ def _describe_item(row: Mapping[str, Any], currency: str, strings: Strings) -> d
     return described
 
 
-def _name_merchant(texts: Mapping[str, str], merchant: str) -> dict[str, str]:
-    """Fill in the texts whose only placeholder is the merchant."""
+@lru_cache(MOST_NAMED)
+def _name_merchant(language: str, merchant: str) -> Mapping[str, str]:
+    """Fill in the texts of a language whose only placeholder is the merchant: the same for all of its orders."""
     name = isolate(merchant)
-    return {
-        key: text.replace("{merchant}", name)
-        for key, text in texts.items()
-        if text.count("{") == text.count("{merchant}")
-    }
+    return MappingProxyType(
+        {
+            key: text.replace("{merchant}", name)
+            for key, text in load(language).page.items()
+            if text.count("{") == text.count("{merchant}")
+        }
+    )
 
 
 def _encode_for_script(order: PublicOrder, state: PageState, strings: Strings) -> dict[str, Any]:
@@ -150,5 +157,5 @@ def _encode_for_script(order: PublicOrder, state: PageState, strings: Strings) -
         "version": order.version,
         "merchant": isolate(order.vendor_name),
         "is_simulated": order.is_simulated,
-        "words": _name_merchant({name: strings.page[name] for name in SCRIPT_WORDS}, order.vendor_name),
+        "words": {name: _name_merchant(strings.locale.language, order.vendor_name)[name] for name in SCRIPT_WORDS},
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -17,11 +18,13 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.sql.dml import ReturningInsert
 
 from api.bodies.request_body import parse_object
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem, Unprocessable
 from api.secrets.box import SecretBox
+from api.storage.rows import NewRow, insert_rows_after
 from api.storage.statements import Place, Statement, find_direct
 from api.storage.tables import IdempotencyKey
 
@@ -118,6 +121,16 @@ def refuse_known(place: Place, request: Repeatable, *, box: SecretBox, now: date
 def claim_key(place: Place, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
     """Take the key in the transaction that carries the request out; `keep_answer` has to follow in it.
 
+    Raises as `carry_out_at_once` does.
+    """
+    _claim(place, request, "", (), box, now)
+
+
+def carry_out_at_once(
+    place: Place, rows: Sequence[NewRow], *, request: Repeatable, answer: KeptAnswer, box: SecretBox, now: datetime
+) -> None:
+    """Take the key, keep the answer under it, and write the rows that carry the request out: all as one statement.
+
     Raises
     ------
     AnsweredBefore
@@ -127,16 +140,22 @@ def claim_key(place: Place, request: Repeatable, *, box: SecretBox, now: datetim
     Conflict
         If the request with this key is still being carried out.
     """
+    _claim(place, request, _seal(request, answer, box), rows, box, now)
+
+
+def _claim(
+    place: Place, request: Repeatable, sealed: str, rows: Sequence[NewRow], box: SecretBox, now: datetime
+) -> None:
     values = {
         **request.identity,
         "body_hash": request.request_hash,
-        "response_body": "",
+        "response_body": sealed,
         "created_at": now,
         "expires_at": now + KEPT,
     }
     claim = _prepare_claim(find_direct(place).dialect.name)
     try:
-        is_claimed = bool(claim.fetch(place, values))
+        is_claimed = insert_rows_after(place, claim, values, rows)
     except OperationalError as error:
         if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
             raise
@@ -150,8 +169,11 @@ def claim_key(place: Place, request: Repeatable, *, box: SecretBox, now: datetim
 
 def keep_answer(place: Place, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:
     """Store the answer, encrypted, under the key that was claimed."""
-    sealed = box.seal(json.dumps([answer.status, answer.body]), request.purpose)
-    _KEEP.run(place, {**request.where, "sealed": sealed})
+    _KEEP.run(place, {**request.where, "sealed": _seal(request, answer, box)})
+
+
+def _seal(request: Repeatable, answer: KeptAnswer, box: SecretBox) -> str:
+    return box.seal(json.dumps([answer.status, answer.body]), request.purpose)
 
 
 def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
@@ -175,11 +197,12 @@ _KEEP = Statement(update(_ANSWERS).where(*_IS_THIS).values(response_body=bindpar
 
 
 @lru_cache(maxsize=2)
-def _prepare_claim(dialect: str) -> Statement:
+def _prepare_claim(dialect: str) -> ReturningInsert[Any]:
     """Insert a row, waiting for whoever inserts the same one; what has expired counts as absent."""
-    new = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(_ANSWERS)
     kept = ("body_hash", "response_body", "created_at", "expires_at")
+    values = {name: bindparam(name, type_=_ANSWERS.c[name].type) for name in (*_IDENTITY, *kept)}
+    new = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(_ANSWERS).values(values)
     fresh = {name: new.excluded[name] for name in kept}
     has_expired = _ANSWERS.c.expires_at <= new.excluded.created_at
     claim = new.on_conflict_do_update(index_elements=_IDENTITY, set_=fresh, where=has_expired)
-    return Statement(claim.returning(_ANSWERS.c.key), (*_IDENTITY, *kept))
+    return claim.returning(_ANSWERS.c.key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,6 +20,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 from api.storage.base import Base
 from api.storage.fencing import Fence
 from api.storage.postgres import list_postgres_pools, make_postgres_engine
+from api.storage.rows import NewRow, insert_rows
 from api.storage.sqlite import CommitLog, list_sqlite_pools, make_readers, make_writer
 from api.storage.statements import DirectConnection, Place, Statement, find_direct
 
@@ -111,6 +112,28 @@ class Database:
                 yield find_direct(session)
             return
         with self._direct.writers.write() as direct:
+            yield direct
+        self.wait_for_disk()
+
+    def write_rows(self, rows: Sequence[NewRow]) -> None:
+        """Insert rows, each behind those that it refers to; see `write_at_once`."""
+        with self.write_at_once() as direct:
+            insert_rows(direct, rows)
+
+    @contextmanager
+    def write_at_once(self) -> Iterator[DirectConnection]:
+        """Give a connection for rows that are inserted by one call: all of them or none, as `write` commits.
+
+        Raises
+        ------
+        LeaseLost
+            If this writes in the name of a duty that somebody else does now.
+        """
+        if self._fence is not None:
+            with self.write_directly() as direct:
+                yield direct
+            return
+        with self._direct.row_writers.write() as direct:
             yield direct
         self.wait_for_disk()
 

@@ -78,8 +78,9 @@ class DirectPool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectPools:
-    """Where single queries, queries of one state, and what is written are asked directly."""
+    """Where single queries, queries of one state, what is written, and rows written at once are asked directly."""
 
     singles: DirectPool
     still: DirectPool
     writers: DirectPool
+    row_writers: DirectPool

@@ -43,13 +43,16 @@ def make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engine
 def list_postgres_pools(engine: Engine, lock_wait_ms: int, is_pooled: bool) -> DirectPools:
     """Return where statements are asked directly.
 
-    Behind a pooler the limits of time are those of a transaction, so one begins for a single query too.
+    Rows that are written at once are a single statement, which is a transaction by itself. Behind a pooler the limits
+    of time are those of a transaction, so one begins for a single statement too.
     """
     limits = _write_limits(_list_limits(lock_wait_ms)) if is_pooled else ""
+    singles = DirectPool(engine, begin=limits, isolation="" if is_pooled else "AUTOCOMMIT")
     return DirectPools(
-        singles=DirectPool(engine, begin=limits, isolation="" if is_pooled else "AUTOCOMMIT"),
+        singles=singles,
         still=DirectPool(engine, begin=limits, isolation="REPEATABLE READ"),
         writers=DirectPool(engine, begin=limits),
+        row_writers=singles,
     )
 
 

@@ -51,10 +51,12 @@ def make_writer(url: URL, lock_wait_ms: int) -> Engine:
 
 def list_sqlite_pools(readers: Engine, writer: Engine) -> DirectPools:
     """Return where statements are asked directly."""
+    writers = DirectPool(writer, begin="BEGIN IMMEDIATE")
     return DirectPools(
         singles=DirectPool(readers),
         still=DirectPool(readers, begin="BEGIN"),
-        writers=DirectPool(writer, begin="BEGIN IMMEDIATE"),
+        writers=writers,
+        row_writers=writers,
     )
 
 

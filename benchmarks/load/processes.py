@@ -19,6 +19,8 @@ import psutil
 START_S = 300
 STOP_S = 20
 QUIET_S = 4
+OWN_AND_ENDED = 4
+"""Of psutil's times: its own as user and as system, then those of its children that ended."""
 IDLE_SHARE = 0.05
 """Processor seconds in a second of a server that only waits."""
 
@@ -46,8 +48,16 @@ class Server:
         _wait(self.url + path, None, self.log)
 
     def read_seconds(self) -> float:
-        """Return the processor time that it and the processes that it forked have used."""
-        return sum(sum(each.cpu_times()[:2]) for each in self._list_forked())
+        """Return the processor time that it and the processes that it forked have used, those that ended included.
+
+        An ended one is counted by its parent, once that has waited for it.
+        """
+        while True:
+            try:
+                return sum(sum(each.cpu_times()[:OWN_AND_ENDED]) for each in self._list_forked())
+            except psutil.NoSuchProcess:  # it has ended meanwhile, and counts by its parent now
+                if not self.process.is_running():
+                    raise
 
     def wait_until_idle(self) -> None:
         """Wait until it does nothing by itself any more, such as making its market ready."""

@@ -105,7 +105,7 @@ def test_a_crash_half_way_leaves_the_key_free(shop: Shop, monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(repeats, "keep_answer", crash)
+        broken.setattr(repeats, "KeptAnswer", crash)
         with pytest.raises(KeyboardInterrupt):
             shop.post(PATH, LINK, Idempotency_Key="cart-7")
     assert count(shop.resources, PaymentOrder) == count(shop.resources, IdempotencyKey) == 0

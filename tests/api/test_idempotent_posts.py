@@ -131,7 +131,7 @@ def test_a_crash_leaves_neither_the_answer_nor_what_was_done(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(repeats, "keep_answer", crash)
+        broken.setattr(repeats, "KeptAnswer", crash)
         with pytest.raises(KeyboardInterrupt):
             scene.shop.post(path, body, Idempotency_Key="k")
     assert read_all(scene) == before

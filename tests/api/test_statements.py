@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, cast
 
 import pytest
-from sqlalchemy import bindparam, select, text
+from sqlalchemy import bindparam, event, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from api.domain.simulation import Action
 from api.services.checkout import money_seen
 from api.services.operations import duty_health
-from api.services.orders import creation, reading
+from api.services.orders import reading, vendor_facts
 from api.services.resources import Resources
 from api.services.vendors import vendors
 from api.storage.db import Database
-from api.storage.rows import insert_row
+from api.storage.rows import NewRow, insert_row
 from api.storage.statements import Statement
 from api.storage.tables import Base, Payment, PaymentOrder, TimelineEntry, Vendor, WebhookEvent
 from tests.api.conftest import START
-from tests.support.shop import Shop
+from tests.support.shop import LINK, Shop
 
 QUERIES = {
     "an order for its vendor": reading._OWN,
@@ -28,8 +29,7 @@ QUERIES = {
     "transfers": reading._TRANSFERS,
     "refunds": reading._REFUNDS,
     "accounts": vendors._ALL,
-    "two accounts": vendors._choose(2),
-    "heights": creation._HEIGHTS,
+    "what an order rests on": vendor_facts._prepare(2),
     "cursors": money_seen._CURSORS,
     "leases": duty_health._LEASES,
 }
@@ -64,6 +64,7 @@ TRANSFER = {
 }
 EVENT = {"id": "evt_1", "type": "x", "env_mode": "test", "payload": "{}", "created_at": START}
 COUNTED = {(TimelineEntry, "id"), (Payment, "id"), (WebhookEvent, "seq")}
+COUNTED_TABLES = (TimelineEntry, WebhookEvent)
 OFTEN = 8
 """Times after which a driver has a statement prepared."""
 EVERYBODY = Statement(select(Vendor.id))
@@ -141,6 +142,68 @@ def test_what_is_written_directly_is_kept_if_all_of_it_is(resources: Resources) 
         assert EVERYBODY.fetch(place) == [], "the state is that of the first query"
     with database.look() as place:
         assert [row.id for row in EVERYBODY.fetch(place)] == ["ven_1"]
+
+
+def make_history(lock: int | None = None) -> list[NewRow]:
+    """Make a vendor, its order, and what happened to it."""
+    return [
+        NewRow(table=Vendor, given={"id": "ven_1", "name": "Tea", "created_at": START}),
+        NewRow(table=PaymentOrder, given={**ORDER, "vendor_id": "ven_1"}),
+        NewRow(table=TimelineEntry, given={"order_id": "po_1", "status": "created", "at": START}),
+        NewRow(table=WebhookEvent, given={**EVENT, "vendor_id": "ven_1", "order_id": "po_1"}, lock=lock),
+    ]
+
+
+def test_rows_are_written_together_or_not_at_all(resources: Resources) -> None:
+    database = resources.database
+    with pytest.raises(IntegrityError):
+        database.write_rows([*make_history(), make_history()[0]])
+    with database.look() as place:
+        assert EVERYBODY.fetch(place) == []
+    database.write_rows(make_history())
+    with database.read() as session:
+        found = [len(session.scalars(select(table)).all()) for table in (Vendor, PaymentOrder, *COUNTED_TABLES)]
+    assert found == [1, 1, 1, 1]
+    with pytest.raises(KeyError, match="nmae"):
+        database.write_rows([NewRow(table=Vendor, given={"id": "ven_2", "nmae": "Tea", "created_at": START})])
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_row_gets_its_number_behind_who_reads_them(resources: Resources) -> None:
+    """Whoever reads up to a number must not miss a lower one that is committed later."""
+    database = resources.database
+    waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    last = "SELECT last_value, is_called FROM events_seq_seq"
+    with ThreadPoolExecutor(1) as pool, database.write() as session:
+        before = session.execute(text(last)).one()
+        session.execute(text("SELECT pg_advisory_xact_lock(7)"))
+        written = pool.submit(database.write_rows, make_history(lock=7))
+        while not session.scalar(text(waits)):
+            assert not wait([written], timeout=0.01).done
+        assert session.execute(text(last)).one() == before
+        session.rollback()
+        written.result()
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    ("headers", "questions"), [({}, 2), ({"Idempotency_Key": "cart-7"}, 3)], ids=["once", "to be repeated"]
+)
+def test_an_order_is_one_statement(shop: Shop, headers: dict[str, str], questions: int) -> None:
+    """After whose the key is, whether the request is known, and what the order rests on."""
+    shop.create()
+    asked: list[str] = []
+    engine = shop.resources.database.engine
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        shop.post("/api/v1/payment_link", LINK | {"metadata": {"cart": "7", "shelf": 2}}, **headers)
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    assert [statement.split()[0] for statement in asked] == ["SELECT"] * questions + ["WITH"]
 
 
 def test_a_list_of_unknown_length_is_refused(resources: Resources) -> None:

@@ -26,6 +26,7 @@ MAX_HEADER = 500
 MOST_TAGS = 8
 """Of what a browser prefers, more than people set: each that is unknown takes a millisecond or two to be sure of."""
 MOST_KEPT = 2048
+MOST_CHOICES = 512
 MAX_SUBTAGS = 4
 _TAG = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 _HOMES = {"en": "en_150"}
@@ -37,9 +38,15 @@ _SCRIPTS = frozenset({None, "Hans"})
 def choose_strings(request: Request) -> Strings:
     """Return the texts for whoever asks: as address or page say, else as chosen before, else as the browser prefers."""
     header = request.headers.get("Accept-Language", "")[:MAX_HEADER]
-    accepted = [tag for tag, quality in parse_accept_header(header, LanguageAccept) if quality > 0][:MOST_TAGS]
     chosen = (request.args.get(PARAMETER), request.headers.get(HEADER), request.cookies.get(COOKIE))
-    return load(choose_tag(chosen, accepted))
+    return load(_choose_tag(header, *((tag or "")[: MAX_HEADER + 1] for tag in chosen)))
+
+
+@lru_cache(MOST_CHOICES)
+def _choose_tag(header: str, *chosen: str) -> str:
+    """Return the locale for a header and what was chosen; browsers send few of them, and each of theirs often."""
+    accepted = [tag for tag, quality in parse_accept_header(header, LanguageAccept) if quality > 0][:MOST_TAGS]
+    return choose_tag(chosen, accepted)
 
 
 def mark_language(request: Request, response: Response, *, keeps_choice: bool, is_secure: bool) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -20,10 +21,12 @@ from api.services.orders.reading import find_unpaid_order, read_payable_order
 from api.services.orders.views import PublicOrder, describe_publicly
 from api.services.resources import Resources
 from api.storage.statements import Statement
-from api.storage.tables import DoubtfulBlock, Payment, PaymentOrder, WatchCursor
+from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
 
 STALE = timedelta(minutes=2)
 """How old the newest block of a chain may be; an endpoint that shows only older ones is behind."""
+REMEMBERED = timedelta(seconds=1)
+"""For how long it is remembered how far the chains were read."""
 ANSWERS = frozenset({TransferKind.PAYMENT, TransferKind.BRIDGE_REFUND, TransferKind.REDIRECTED})
 
 
@@ -116,14 +119,7 @@ _DOUBTED = (
     )
     .scalar_subquery()
 )
-_CURSORS = Statement(
-    select(WatchCursor.__table__, _DOUBTED.label("doubted_at")).where(
-        WatchCursor.__table__.c.env_mode
-        == select(PaymentOrder.__table__.c.env_mode)
-        .where(PaymentOrder.__table__.c.id == bindparam("order_id"))
-        .scalar_subquery()
-    )
-)
+_CURSORS = Statement(select(WatchCursor.__table__, _DOUBTED.label("doubted_at")))
 
 
 def load_order_and_money(
@@ -153,17 +149,23 @@ def load_order_and_money(
 def _find_unpaid(resources: Resources, order_id: str) -> tuple[PublicOrder, MoneySeen] | None:
     """Return an order for which nothing moved, without a transaction; None where something did.
 
-    How far the chains are read is asked first: whatever came by then, the order shows.
+    How far the chains are read is asked first: whatever came by then, the order shows. So it may have been asked for
+    somebody else a moment before.
     """
+    cursors = resources.memory.recall(_CURSORS, resources.clock.now(), REMEMBERED, partial(_read_cursors, resources))
     with resources.database.look() as place:
-        cursors = _CURSORS.fetch(place, {"order_id": order_id})
         stored = find_unpaid_order(place, order_id)
     if stored is None:
         return None
     order = describe_publicly(resources, stored)
     chain_ids = _list_chain_ids(resources, order.env_mode)
-    looked_at = _find_looked_at(cursors, chain_ids)
+    looked_at = _find_looked_at(cursors, order.env_mode, chain_ids)
     return order, MoneySeen(transfers=(), looked_at=looked_at, chain_ids=tuple(sorted(chain_ids)), paid_quote=None)
+
+
+def _read_cursors(resources: Resources) -> Sequence[Any]:
+    with resources.database.look() as place:
+        return _CURSORS.fetch(place)
 
 
 def _list_chain_ids(resources: Resources, env_mode: EnvMode) -> frozenset[int]:
@@ -182,7 +184,7 @@ def _find_money_seen(
         quote = load_own_quote(session, order.order_id, quote_id)
     return MoneySeen(
         transfers=tuple(_describe_seen(order, row, answered) for row in rows),
-        looked_at=_find_looked_at(_CURSORS.fetch(session, {"order_id": order.order_id}), chain_ids),
+        looked_at=_find_looked_at(_CURSORS.fetch(session), order.env_mode, chain_ids),
         chain_ids=tuple(sorted(chain_ids)),
         paid_quote=quote,
     )
@@ -213,9 +215,9 @@ def _came_before_cancelling(order: PublicOrder, row: Payment) -> bool:
     return bool(times) and row.mined_at < datetime.fromisoformat(times[0])
 
 
-def _find_looked_at(rows: Sequence[Any], chain_ids: frozenset[int]) -> datetime | None:
+def _find_looked_at(rows: Sequence[Any], env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
     """Return the moment up to which the chain that was read the least far is known."""
-    read = [_read_until(row) for row in rows if row.chain_id in chain_ids]
+    read = [_read_until(row) for row in rows if row.env_mode == env_mode and row.chain_id in chain_ids]
     return min(read) if read and len(read) == len(chain_ids) else None
 
 

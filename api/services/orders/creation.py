@@ -8,8 +8,6 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import bindparam, select
-
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
@@ -17,19 +15,17 @@ from api.domain.ids import IdPrefix, make_id, make_reference
 from api.domain.item_prices import refuse_wrong_prices
 from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
-from api.services.orders.metadata_index import index_metadata
+from api.services.orders.metadata_index import list_entries
 from api.services.orders.money import NO_MONEY
-from api.services.orders.store import record_status
+from api.services.orders.store import find_event, make_entry
+from api.services.orders.vendor_facts import VendorFacts, read_facts
 from api.services.resources import Resources
-from api.services.vendors.settlement_choice import choose_account
+from api.services.vendors.settlement_choice import choose_account, list_wanted
 from api.services.vendors.vendors import Account
-from api.storage.rows import insert_row
-from api.storage.statements import Place, Statement
-from api.storage.tables import PaymentOrder, WatchCursor
+from api.services.webhooks.outbox import choose_subscriptions, make_rows
+from api.storage.rows import NewRow
+from api.storage.tables import PaymentOrder
 from routing_engine.reference import token_registry
-
-_CURSOR = WatchCursor.__table__.c
-_HEIGHTS = Statement(select(_CURSOR.chain_id, _CURSOR.head_number).where(_CURSOR.env_mode == bindparam("env_mode")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +45,8 @@ class NewLink:
 def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[str, str]:
     """Make an order and say where the customer pays; the vendor's receivers are told in the same transaction.
 
+    One query reads what it rests on, and all its rows are written at once (ADR 81).
+
     Returns
     -------
     mapping
@@ -64,16 +62,21 @@ def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[
     now = resources.clock.now()
     order_id = make_id(IdPrefix.ORDER, now)
     answer = {"payment_order_id": order_id, "payment_url": f"{resources.config.base_url}/payment/{order_id}"}
-    with resources.database.write_directly() as place:
-        _create(resources, place, vendor_id, order_id, link, now)
+    given = link.order_price["currency"]
+    with resources.database.look() as place:
+        facts = read_facts(place, vendor_id, link.env_mode, list_wanted(given))
+        currency, account = choose_account(resources, place, vendor_id, link.env_mode, given, facts.accounts)
+    refuse_wrong_prices(link.line_items, link.order_price)
+    order = _make_order(vendor_id, order_id, link, currency, facts, now)
+    if account is not None:
+        _settle_to(order, account)
+    resources.database.write_rows(_list_rows(order, facts, now))
     return answer
 
 
-def _create(resources: Resources, place: Place, vendor_id: str, order_id: str, link: NewLink, now: datetime) -> None:
-    given = link.order_price["currency"]
-    currency, account = choose_account(resources, place, vendor_id, link.env_mode, given)
-    refuse_wrong_prices(link.line_items, link.order_price)
-    order: Any = SimpleNamespace(
+def _make_order(vendor_id: str, order_id: str, link: NewLink, currency: str, facts: VendorFacts, now: datetime) -> Any:
+    """Return an object with the attributes of an order whose account is still to be added."""
+    return SimpleNamespace(
         id=order_id,
         vendor_id=vendor_id,
         env_mode=link.env_mode,
@@ -88,22 +91,21 @@ def _create(resources: Resources, place: Place, vendor_id: str, order_id: str, l
         failure_callback_url=link.failure_callback_url,
         merchant_metadata=dict(link.metadata),
         payment_reference=make_reference(),
-        start_heights=_read_heights(place, link.env_mode),
+        start_heights=facts.heights,
         transaction_hash="",
         expires_at=_choose_expiry(link.expires_at, now),
         created_at=now,
         updated_at=now,
     )
-    if account is not None:
-        _settle_to(order, account)
-    insert_row(place, PaymentOrder, **vars(order))
-    index_metadata(place, order)
-    record_status(place, order, NO_MONEY, now)
 
 
-def _read_heights(place: Place, env_mode: EnvMode) -> dict[str, int]:
-    """Return the newest block of each chain that is known now: what was mined before never counts for the order."""
-    return {str(chain_id): number for chain_id, number in _HEIGHTS.fetch(place, {"env_mode": env_mode})}
+def _list_rows(order: Any, facts: VendorFacts, now: datetime) -> list[NewRow]:
+    """Return all rows of a new order, its event and those who hear of it included."""
+    rows = [NewRow(table=PaymentOrder, given=vars(order)), *list_entries(order), make_entry(order, NO_MONEY, now)]
+    event = find_event(order, NO_MONEY, now)
+    if event is not None:
+        rows += make_rows(event, choose_subscriptions(event, facts.subscriptions))
+    return rows
 
 
 def _settle_to(order: Any, account: Account) -> None:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, select
 
 from api.domain.env import EnvMode
-from api.storage.rows import insert_row
-from api.storage.statements import Place
+from api.storage.rows import NewRow
 from api.storage.tables import OrderMetadata, PaymentOrder
 
 
-def index_metadata(place: Place, order: PaymentOrder) -> None:
-    """Note by what metadata an order can be found: its texts, numbers, true, false and null, not what is nested."""
+def list_entries(order: PaymentOrder) -> Iterator[NewRow]:
+    """Say by what metadata an order can be found: its texts, numbers, true, false and null, not what is nested."""
     for key, value in order.merchant_metadata.items():
         if value is None or isinstance(value, str | int | float):
             digest = _hash_entry(order.vendor_id, order.env_mode, key, _write(value))
-            insert_row(place, OrderMetadata, digest=digest, order_id=order.id)
+            yield NewRow(table=OrderMetadata, given={"digest": digest, "order_id": order.id})
 
 
 def match_metadata(vendor_id: str, env_mode: EnvMode, wanted: Mapping[str, str]) -> list[ColumnElement[bool]]:

@@ -19,7 +19,7 @@ from api.domain.transfers import TransferKind
 from api.services.orders.main_transactions import describe_main
 from api.services.orders.money import Money, is_credited, sum_funds
 from api.services.webhooks.outbox import NewEvent, publish
-from api.storage.rows import insert_row
+from api.storage.rows import NewRow, insert_rows
 from api.storage.statements import Place
 from api.storage.tables import Payment, PaymentOrder, TimelineEntry
 
@@ -114,18 +114,28 @@ def apply_step(session: Session, order: PaymentOrder, step: OrderStep, money: Mo
 def record_status(place: Place, order: PaymentOrder, money: Money, now: datetime) -> None:
     """Write the order's present status into its timeline and outbox."""
     order.transaction_hash = find_payers_hash(order, money)
-    insert_row(
-        place,
-        TimelineEntry,
-        order_id=order.id,
-        status=order.status,
-        status_reason=order.status_reason,
-        at=now,
-        transaction_hash=_find_hash_behind(order, money),
-    )
+    insert_rows(place, [make_entry(order, money, now)])
+    event = find_event(order, money, now)
+    if event is not None:
+        publish(place, event)
+
+
+def make_entry(order: PaymentOrder, money: Money, now: datetime) -> NewRow:
+    """Make the timeline's entry of an order's present status."""
+    given = {
+        "order_id": order.id,
+        "status": order.status,
+        "status_reason": order.status_reason,
+        "at": now,
+        "transaction_hash": _find_hash_behind(order, money),
+    }
+    return NewRow(table=TimelineEntry, given=given)
+
+
+def find_event(order: PaymentOrder, money: Money, now: datetime) -> NewEvent | None:
+    """Return what the vendor is told of an order's present status; None where that is nothing."""
     event_type = choose_event(OrderStatus(order.status), StatusReason(order.status_reason))
-    if event_type is not None:
-        publish(place, make_event(order, money, event_type, now))
+    return None if event_type is None else make_event(order, money, event_type, now)
 
 
 def find_payers_hash(order: PaymentOrder, money: Money) -> str:

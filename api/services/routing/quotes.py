@@ -15,7 +15,7 @@ from api.services.routing.query import RouteQuery
 from api.services.routing.routes import explain_incomplete, make_route_writer, require_routes, unknown_is_no_route
 from api.services.routing.serializers import VALID_FOR, RouteWriter
 from api.services.routing.token_serializers import checksum
-from api.storage.rows import insert_row
+from api.storage.rows import NewRow
 from api.storage.tables import StoredQuote
 from routing_engine import RouteResult, Side, Snapshot, __version__
 from routing_engine.archive.request_records import describe_request
@@ -47,16 +47,14 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     answer = write_quote(writer, result, quote_id)
     rests_on = {"request": describe_request(result.request), "slippage_bps": query.slippage_bps, "engine": __version__}
     _keep_market(resources, router.snapshot, writer.at + KEPT)
-    with resources.database.write_directly() as place:
-        insert_row(
-            place,
-            StoredQuote,
-            id=quote_id,
-            vendor_id=vendor_id,
-            body={"quote": answer, "route": writer.route(best, result.certificate), "rests_on": rests_on},
-            created_at=writer.at,
-            expires_at=writer.at + VALID_FOR,
-        )
+    given = {
+        "id": quote_id,
+        "vendor_id": vendor_id,
+        "body": {"quote": answer, "route": writer.route(best, result.certificate), "rests_on": rests_on},
+        "created_at": writer.at,
+        "expires_at": writer.at + VALID_FOR,
+    }
+    resources.database.write_rows([NewRow(table=StoredQuote, given=given)])
     return answer
 
 

@@ -8,7 +8,7 @@ from api.domain import currencies
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.services.resources import Resources
-from api.services.vendors.vendors import Account, find_accounts, list_accounts, make_simulated_address
+from api.services.vendors.vendors import Account, list_accounts, make_simulated_address
 from api.storage.statements import Place
 
 FIELD = "order_price.currency"
@@ -16,13 +16,24 @@ USUAL = "USDC, USDT, DAI, ETH, WETH, WBTC"
 SETTING = {EnvMode.LIVE: "RPC_URLS", EnvMode.TEST: "TEST_RPC_URLS"}
 
 
+def list_wanted(given: str) -> Sequence[str]:
+    """Return the currencies whose accounts may settle what a vendor calls so, best first."""
+    currency = currencies.find_canonical(given)
+    return () if currency is None else currencies.list_settling_symbols(currency)
+
+
 def choose_account(
-    resources: Resources, place: Place, vendor_id: str, env_mode: EnvMode, given: str
+    resources: Resources, place: Place, vendor_id: str, env_mode: EnvMode, given: str, accounts: Iterable[Account]
 ) -> tuple[str, Account | None]:
     """Return the canonical currency and the account that settles it.
 
     On real chains there is always one, on a chain that is connected: a link that nobody can pay is none. On the
     simulated ledger a vendor may have none at all.
+
+    Parameters
+    ----------
+    accounts : iterable of Account
+        The vendor's for the currencies of `list_wanted`, best first.
 
     Raises
     ------
@@ -37,11 +48,9 @@ def choose_account(
         made_up = None if simulated else make_simulated_address(vendor_id)  # nobody has the key of such an address
         return [account for account in accounts if account.address != made_up]
 
-    if currency is not None:
-        wanted = currencies.list_settling_symbols(currency)
-        settling = leave_out_made_up(find_accounts(place, vendor_id, env_mode, wanted))
-        if settling:
-            return currency, settling[0] if simulated else _choose_connected(resources, env_mode, settling)
+    settling = leave_out_made_up(accounts)
+    if currency is not None and settling:
+        return currency, settling[0] if simulated else _choose_connected(resources, env_mode, settling)
     others = leave_out_made_up(list_accounts(place, vendor_id, env_mode))
     if currency is None or others or not simulated:
         raise _refuse(given, currency, env_mode, sorted(account.currency for account in others))

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, or_, select
@@ -24,12 +23,11 @@ from api.storage.tables import PaymentOrder, SettlementAccount, Vendor
 
 MAX_NAME = 200
 _ACCOUNT = SettlementAccount.__table__.c
-_ACCOUNTS = (
+_ALL = Statement(
     select(SettlementAccount.__table__)
     .where(_ACCOUNT.vendor_id == bindparam("vendor_id"), _ACCOUNT.env_mode == bindparam("env_mode"))
     .order_by(_ACCOUNT.currency)
 )
-_ALL = Statement(_ACCOUNTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,25 +142,11 @@ def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency
 
 def list_accounts(place: Place, vendor_id: str, env_mode: EnvMode) -> tuple[Account, ...]:
     """Return a vendor's accounts in one environment, by currency."""
-    return _make_accounts(_ALL.fetch(place, {"vendor_id": vendor_id, "env_mode": env_mode}))
+    return make_accounts(_ALL.fetch(place, {"vendor_id": vendor_id, "env_mode": env_mode}))
 
 
-def find_accounts(place: Place, vendor_id: str, env_mode: EnvMode, currencies: Sequence[str]) -> tuple[Account, ...]:
-    """Return those of a vendor's accounts that are for one of these currencies, in their order."""
-    asked = {"vendor_id": vendor_id, "env_mode": env_mode} | {
-        f"currency_{n}": each for n, each in enumerate(currencies)
-    }
-    found = _make_accounts(_choose(len(currencies)).fetch(place, asked))
-    return tuple(sorted(found, key=lambda account: currencies.index(account.currency)))
-
-
-@lru_cache(maxsize=64)
-def _choose(count: int) -> Statement:
-    """Return the query for accounts of so many currencies."""
-    return Statement(_ACCOUNTS.where(_ACCOUNT.currency.in_([bindparam(f"currency_{n}") for n in range(count)])))
-
-
-def _make_accounts(rows: Iterable[Any]) -> tuple[Account, ...]:
+def make_accounts(rows: Iterable[Any]) -> tuple[Account, ...]:
+    """Read accounts from rows with their columns."""
     return tuple(
         Account(
             currency=row.currency,

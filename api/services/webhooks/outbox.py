@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -16,22 +16,19 @@ from sqlalchemy.orm import Session
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, make_id
-from api.storage.rows import insert_row
+from api.storage.rows import NewRow, insert_rows
 from api.storage.statements import Place, Statement, find_direct
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
 _SUBSCRIPTION = WebhookSubscription.__table__.c
-_ACTIVE = Statement(
-    select(_SUBSCRIPTION.id, _SUBSCRIPTION.events).where(
-        _SUBSCRIPTION.vendor_id == bindparam("vendor_id"),
-        _SUBSCRIPTION.env_mode == bindparam("env_mode"),
-        _SUBSCRIPTION.deleted_at.is_(None),
-        _SUBSCRIPTION.disabled_at.is_(None),
-    )
+ACTIVE = (
+    _SUBSCRIPTION.vendor_id == bindparam("vendor_id"),
+    _SUBSCRIPTION.env_mode == bindparam("env_mode"),
+    _SUBSCRIPTION.deleted_at.is_(None),
+    _SUBSCRIPTION.disabled_at.is_(None),
 )
-
-
-_HOLD_SHARED = Statement(select(func.pg_advisory_xact_lock_shared(bindparam("key", type_=BigInteger()))))
+"""Conditions of a vendor's subscriptions that hear of events."""
+_ACTIVE = Statement(select(_SUBSCRIPTION.id, _SUBSCRIPTION.events).where(*ACTIVE))
 _HOLD = Statement(select(func.pg_advisory_xact_lock(bindparam("key", type_=BigInteger()))))
 
 
@@ -83,38 +80,49 @@ def publish(place: Place, event: NewEvent) -> str:
         The event's id.
     """
     active = _ACTIVE.fetch(place, {"vendor_id": event.vendor_id, "env_mode": event.env_mode})
-    return publish_to(place, event, [row.id for row in active if event.type in row.events])
+    return publish_to(place, event, choose_subscriptions(event, active))
+
+
+def choose_subscriptions(event: NewEvent, active: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return which of these subscriptions, each with the types that it hears of, hear of an event."""
+    return [subscription_id for subscription_id, types in active if event.type in types]
 
 
 def publish_to(place: Place, event: NewEvent, subscription_ids: Iterable[str]) -> str:
     """Write an event and a delivery for each of these subscriptions; return the event's id."""
-    _hold_cursor(place, event.vendor_id, event.env_mode, shared=True)
+    rows = make_rows(event, subscription_ids)
+    insert_rows(place, rows)
+    return str(rows[0].given["id"])
+
+
+def make_rows(event: NewEvent, subscription_ids: Iterable[str]) -> list[NewRow]:
+    """Make the row of an event, and behind it one of a delivery for each of these subscriptions."""
     event_id = make_id(IdPrefix.EVENT, event.created_at)
-    insert_row(
-        place,
-        WebhookEvent,
-        id=event_id,
-        vendor_id=event.vendor_id,
-        order_id=event.order_id,
-        transfer_id=event.transfer_id,
-        type=event.type,
-        env_mode=event.env_mode,
-        payload=write_payload(event),
-        created_at=event.created_at,
-    )
-    for subscription_id in subscription_ids:
-        insert_row(
-            place,
-            WebhookDelivery,
-            id=make_id(IdPrefix.DELIVERY, event.created_at),
-            event_id=event_id,
-            subscription_id=subscription_id,
-            status=DeliveryStatus.PENDING,
-            attempts=0,
-            next_attempt_at=event.created_at,
-            created_at=event.created_at,
-        )
-    return event_id
+    given = {
+        "id": event_id,
+        "vendor_id": event.vendor_id,
+        "order_id": event.order_id,
+        "transfer_id": event.transfer_id,
+        "type": event.type,
+        "env_mode": event.env_mode,
+        "payload": write_payload(event),
+        "created_at": event.created_at,
+    }
+    told = NewRow(table=WebhookEvent, given=given, lock=_number_cursor(event.vendor_id, event.env_mode))
+    return [told, *(_make_delivery(event_id, each, event.created_at) for each in subscription_ids)]
+
+
+def _make_delivery(event_id: str, subscription_id: str, at: datetime) -> NewRow:
+    given = {
+        "id": make_id(IdPrefix.DELIVERY, at),
+        "event_id": event_id,
+        "subscription_id": subscription_id,
+        "status": DeliveryStatus.PENDING,
+        "attempts": 0,
+        "next_attempt_at": at,
+        "created_at": at,
+    }
+    return NewRow(table=WebhookDelivery, given=given)
 
 
 def write_payload(event: NewEvent) -> str:
@@ -133,14 +141,13 @@ def settle_cursor(session: Session, vendor_id: str, env_mode: EnvMode) -> None:
     """Wait until every event of the vendor that has a number is committed, and hold back new ones until the end.
 
     PostgreSQL numbers rows before they are visible: without this, a reader could see event 8, move its cursor past
-    it, and never see event 7, which was committed a moment later.
+    it, and never see event 7, which was committed a moment later. Who writes an event holds the same lock, shared.
     """
-    _hold_cursor(session, vendor_id, env_mode, shared=False)
+    if find_direct(session).dialect.name == "postgresql":  # SQLite has one writer at a time
+        _HOLD.run(session, {"key": _number_cursor(vendor_id, env_mode)})
 
 
-def _hold_cursor(place: Place, vendor_id: str, env_mode: EnvMode, *, shared: bool) -> None:
-    if find_direct(place).dialect.name != "postgresql":
-        return  # SQLite has one writer at a time
+def _number_cursor(vendor_id: str, env_mode: EnvMode) -> int:
+    """Return the number of the lock of a vendor's events."""
     digest = hashlib.sha256(f"events:{vendor_id}:{env_mode}".encode()).digest()
-    key = int.from_bytes(digest[:8], "big", signed=True)
-    (_HOLD_SHARED if shared else _HOLD).run(place, {"key": key})
+    return int.from_bytes(digest[:8], "big", signed=True)
