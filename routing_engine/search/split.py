@@ -66,15 +66,9 @@ class Splitter:
     """
 
     def __init__(
-        self,
-        valuation: Valuation,
-        request: RouteRequest,
-        allowed: npt.NDArray[np.bool_],
-        memory: ThreadMemory,
-        budget: Budget,
-        usual_hops: int,
-        gas_rate: float | None = None,
-    ) -> None:
+        self, valuation: Valuation, request: RouteRequest, allowed: npt.NDArray[np.bool_], memory: ThreadMemory,
+        budget: Budget, usual_hops: int, gas_rate: float | None = None,
+    ) -> None:  # fmt: skip
         self.request, self.graph, self._memory, self._budget = request, valuation.graph, memory, budget
         graph, gas_cost = valuation.graph, valuation.gas_cost
         start, end = graph.index[request.token_in], graph.index[request.token_out]
@@ -222,16 +216,18 @@ class Splitter:
         bounds = (judged.bound, judged.flow_bound)
         return Bounds(*[max(0.0, gross - (bound - self.request.amount) / price) for bound in bounds])
 
-    def _improve(self, starts: Sequence[Part], problem: SplitProblem, rounds: int = ROUNDS) -> Allocation:
-        """Improve an allocation by further paths, unless it is only to be judged."""
-        state, workspace = self._memory
+    def _improve(
+        self, starts: Sequence[Part], problem: SplitProblem, rounds: int = ROUNDS, *, is_judged: bool = True
+    ) -> Allocation:
+        """Improve an allocation by further paths, unless it is only to be judged; bound it unless none asks."""
         capacity = self.request.max_splits if rounds > 0 else len(starts)
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
         amount = sum([float(part) for _, part in starts])
         if amount != problem.amount or max_hops != problem.max_hops:
             problem = problem._replace(amount=amount, max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
-        net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
+        asked = problem, *self._memory, rounds, is_judged
+        net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), *asked)
         return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, is_judged=rounds <= 0)
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
