@@ -24,8 +24,17 @@ between searches, and where none are."""
 FEW = 4
 """Where the edges near the start are more than one in so many of all, only what arrives over one hop tells enough."""
 
+LARGE = 16_384
+"""Edges of a market from which on looking ahead saves more than it costs."""
+
 NONE = 1e-300
 """Marks that nothing arrives, where that was looked up."""
+
+
+@inner
+def may_look_ahead(problem):
+    """Whether a market is so large that it is worth to find arrivals."""
+    return problem.graph.source.size > LARGE
 
 
 @inlined

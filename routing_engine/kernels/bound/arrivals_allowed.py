@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import inner
-from routing_engine.kernels.bound.arrivals import clear_arrivals, fill_arrivals
+from routing_engine.kernels.bound.arrivals import clear_arrivals, fill_arrivals, may_look_ahead
 from routing_engine.kernels.bound.outlook import LEAST
 from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
 
@@ -39,6 +39,8 @@ def fill_allowed_arrivals(merged, problem, state):
 
     With its fixed cost an edge gives the larger part of a dual price, the larger that is: so at the largest, most.
     """
+    if not may_look_ahead(problem):
+        return
     edges, network = merged.graph.forward.edges, merged.network
     for i in range(merged.edge_count):
         e = network.edge[i]

@@ -18,6 +18,7 @@ from routing_engine.kernels.bound.arrivals import (
     fill_arrivals,
     find_arrival,
     get_arrival,
+    may_look_ahead,
     weigh_arrivals,
 )
 from routing_engine.kernels.bound.open_edges import list_edges_from, list_edges_to, open_edges_above
@@ -198,18 +199,21 @@ def price_columns(problem, state, threshold, scratch, columns):
     """
     sizes, hope = np.zeros(problem.max_hops + 1, np.int64), columns.hope
     open_edges_above(threshold.enough, problem, state)
-    hope_for_promises(problem, state, threshold.enough, hope)
-    weigh_hopes(problem, hope, state)
-    fill_arrivals(problem, state)
+    looks_ahead = may_look_ahead(problem)
+    if looks_ahead:
+        hope_for_promises(problem, state, threshold.enough, hope)
+        weigh_hopes(problem, hope, state)
+        fill_arrivals(problem, state)
     for attempt in range(ATTEMPTS):
         _search(problem, state, threshold, scratch, sizes)
-        if not hope_for_less(problem, hope, attempt, scratch):
+        if not looks_ahead or not hope_for_less(problem, hope, attempt, scratch):
             break
         _forget_labels(scratch, sizes)
         weigh_hopes(problem, hope, state)
         weigh_arrivals(problem, state)
     total = _collect(problem, scratch, columns)
-    hope_anew(problem, threshold.enough, hope, scratch)
+    if looks_ahead:
+        hope_anew(problem, threshold.enough, hope, scratch)
     _forget_labels(scratch, sizes)
     clear_arrivals(state)
     state.arrivals.weight[:] = 1.0

@@ -38,7 +38,7 @@ try_columns.price_columns = compare
 rng = random.Random(2)
 consistent, mixed = constant_product_market(tokens=14, pools=50), Snapshot(mixed_markets(rng), gas_prices=GAS_PRICES)
 for snapshot, few in ((consistent, arrivals.FEW), (consistent, 0), (mixed, 0)):  # few 0: nobody is a hub
-    arrivals.FEW, router = few, Router(snapshot)
+    arrivals.FEW, arrivals.LARGE, router = few, 0, Router(snapshot)
     for _ in range(4):
         token_in, token_out = rng.sample(router.graph.tokens, 2)
         for amount in (10**18, 10**22):
