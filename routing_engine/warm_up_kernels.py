@@ -72,7 +72,7 @@ def _list_divisions(graph: Graph) -> list[Kernel]:
     state, workspace = _create_memory(graph)
     paths = Allocation.from_parts([([0], 1.0)], 2, MAX_HOPS).paths
     merged = MergedPaths(problem.graph, create_network.py_func(1, MAX_HOPS, problem.work), 0, 0)
-    columns = Columns(np.zeros((1, MAX_HOPS), np.int32), np.zeros(1))
+    columns = Columns(np.zeros((1, MAX_HOPS), np.int32), np.zeros(1), np.zeros(MAX_HOPS + 1))
     weights = Weights(np.zeros(1), np.zeros(1), 0.0, 0.0, False)
     ways = PathProblem(
         graph.forward, graph.reverse, graph.pieces, graph.every_market, weights, 0, 1, 0.0, FORWARD, MAX_HOPS, False,
@@ -86,7 +86,7 @@ def _list_divisions(graph: Graph) -> list[Kernel]:
         (rank_columns, (problem, state, Threshold(0.0, 0.0), workspace.scratch, columns)),
         (find_best_paths, (ways, workspace.scratch, *found)),
         (allocate, (1.0, paths.x, merged, 0.0)),
-        (generate_columns, (paths, 1, problem, state, workspace, 1)),
+        (generate_columns, (paths, 1, problem, state, workspace, 1, True)),
     ]
 
 

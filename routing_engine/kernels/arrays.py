@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.kernels.certificate_arrays import Contenders, Losses, Outlook
+from routing_engine.kernels.certificate_arrays import Arrivals, Contenders, Losses, Outlook
 
 FULL = 1.0 - 1e-8
 """Share of an edge's largest input from which on it is given no more."""
@@ -196,7 +196,7 @@ class FlowState(NamedTuple):
     beside its gas. `inflow` says what can be at each token after so many hops, `room` what can be there at all, and
     `limit` what can in a route that is better than the one known. `closed` marks the edges that no such route
     uses; `losses` is the memory of the search for them. `open_edges` are those that prices go through, `outlook` tells
-    which these are, and `contenders` are those that are left of them.
+    which these are, and `contenders` are those that are left of them. `arrivals` is how much can come to a token now.
     """
 
     flow: npt.NDArray[np.float64]
@@ -212,6 +212,7 @@ class FlowState(NamedTuple):
     open_edges: OpenEdges
     outlook: Outlook
     contenders: Contenders
+    arrivals: Arrivals
 
 
 class DualPrices(NamedTuple):

@@ -64,6 +64,21 @@ class Contenders(NamedTuple):
     reach: npt.NDArray[np.float64]
 
 
+class Arrivals(NamedTuple):
+    """How much of the amount's worth can arrive at a token: see `routing_engine.kernels.bound.arrivals`.
+
+    `most[j, v]` is that at token v after up to j hops, zero between searches; ``touched[j]`` lists the tokens where it
+    is not, `sizes` has their numbers, and for which numbers of hops there are any. `counted` is the same with
+    `weight`, by the number of hops of a whole path: what more is asked of such paths makes them count for less.
+    """
+
+    most: npt.NDArray[np.float64]
+    counted: npt.NDArray[np.float64]
+    weight: npt.NDArray[np.float64]
+    touched: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int64]
+
+
 class Outlook(NamedTuple):
     """What a unit of each token is worth at most: see `routing_engine.kernels.bound.outlook`.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.kernels.arrays import OPEN_EDGE, DualPrices, FlowState, Inflow, OpenEdges, Workspace
+from routing_engine.kernels.bound.arrivals import LEVELS
 from routing_engine.kernels.bound.outlook import UNKNOWN_SCOPE
-from routing_engine.kernels.certificate_arrays import Contenders, LossEdges, Losses, Outlook
+from routing_engine.kernels.certificate_arrays import Arrivals, Contenders, LossEdges, Losses, Outlook
 from routing_engine.kernels.search.labels import create_scratch
 
 
@@ -84,5 +85,12 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
             first=np.zeros(rounds * tokens + 1, np.int64),
             sizes=np.zeros(2, np.int64),
             reach=np.zeros((rounds, tokens)),
+        ),
+        arrivals=Arrivals(
+            most=np.zeros((LEVELS, tokens)),
+            counted=np.zeros((LEVELS, tokens)),
+            weight=np.ones(rounds),
+            touched=np.zeros((LEVELS, tokens), np.int32),
+            sizes=np.zeros(LEVELS + 2, np.int64),
         ),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
+from typing import Protocol
 
 import numpy as np
 
@@ -21,7 +22,13 @@ OPEN = 1e-4
 MARKET_PARTS, MARKET_GAS = (1e-5, 1e-3), 120_000
 """What a market costs then, as parts of the net output, and the gas of a market."""
 
-Improve = Callable[[Sequence[Part], SplitProblem], Allocation]
+
+class Improve(Protocol):
+    """Improves paths by further ones; judges what that gives unless nobody asks."""
+
+    def __call__(self, starts: Sequence[Part], problem: SplitProblem, *, is_judged: bool = True) -> Allocation:
+        """Return an allocation of what the paths at the start take together."""
+        ...
 
 
 def begin_with_gas(
@@ -47,7 +54,7 @@ def begin_with_gas(
         if is_over():
             break
         gas = np.full(problem.gas.size, max(0.0, found.net) * part / MARKET_GAS)
-        begun = improve(starts, problem._replace(gas=gas))
+        begun = improve(starts, problem._replace(gas=gas), is_judged=False)
         if begun.net > -inf and not is_over():
             best = choose_better(best, improve(begun.list_parts(), problem))
     return best

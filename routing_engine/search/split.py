@@ -69,15 +69,9 @@ class Splitter:
     """
 
     def __init__(
-        self,
-        valuation: Valuation,
-        request: RouteRequest,
-        allowed: npt.NDArray[np.bool_],
-        memory: ThreadMemory,
-        budget: Budget,
-        usual_hops: int,
-        gas_rate: float | None = None,
-    ) -> None:
+        self, valuation: Valuation, request: RouteRequest, allowed: npt.NDArray[np.bool_], memory: ThreadMemory,
+        budget: Budget, usual_hops: int, gas_rate: float | None = None,
+    ) -> None:  # fmt: skip
         self.request, self.graph, self._memory, self._budget = request, valuation.graph, memory, budget
         graph, gas_cost = valuation.graph, valuation.gas_cost
         start, end = graph.index[request.token_in], graph.index[request.token_out]
@@ -219,16 +213,18 @@ class Splitter:
             known = Bounds(*map(max, known, judged.least_input))
         return known
 
-    def _improve(self, starts: Sequence[Part], problem: SplitProblem, rounds: int = ROUNDS) -> Allocation:
-        """Improve an allocation by further paths, unless it is only to be judged."""
-        state, workspace = self._memory
+    def _improve(
+        self, starts: Sequence[Part], problem: SplitProblem, rounds: int = ROUNDS, *, is_judged: bool = True
+    ) -> Allocation:
+        """Improve an allocation by further paths, unless it is only to be judged; bound it unless none asks."""
         capacity = self.request.max_splits if rounds > 0 else len(starts)
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
         amount = sum([float(part) for _, part in starts])
         if amount != problem.amount or max_hops != problem.max_hops:
             problem = problem._replace(amount=amount, max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
-        net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
+        asked = problem, *self._memory, rounds, is_judged
+        net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), *asked)
         rate, least = slope if self._is_free else problem.least_price, NO_INPUT
         if self.request.side == Side.EXACT_OUT and rate > 0.0:
             least = bound_inputs(self.request.amount, amount, self.least_gas, rate, Bounds(bound, flow_bound))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import allocating, inner, part
+from routing_engine.kernels.bound.arrivals_allowed import clear_allowed_arrivals, fill_allowed_arrivals
 from routing_engine.kernels.bound.dual_prices import (
     clear_dual_prices,
     compute_dual_prices,
@@ -120,7 +121,7 @@ def _know_path(length, path, problem, state, target, known, limit):
 
 
 @allocating
-def _lower_bound(problem, state, workspace, total, floor, may_give_up):
+def _lower_bound(problem, state, workspace, merged, total, floor, may_give_up):
     """Raise one multiplier after the other while the bound falls; they are 0 again afterwards.
 
     `total` is the sum of the multipliers so far. Returns the bound and the start's price, as `certify`.
@@ -136,7 +137,9 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
         if enough < lowest:
             clear_dual_prices(duals)
             open_edges_above(enough, problem, state)
-            lowest = enough if turn == 0 else state.outlook.scope[LEAST]  # most bounds are found at once
+            is_alone = turn == 0 and not may_give_up  # most bounds are found at once, but for those of many paths
+            lowest = enough if is_alone else state.outlook.scope[LEAST]
+            fill_allowed_arrivals(merged, problem, state)
             compute_dual_prices(problem, state, workspace, lowest)
         else:
             lower_dual_prices(where, problem, state, duals, lowest)
@@ -159,6 +162,7 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
         total += more
         raised[turn] = where
     clear_dual_prices(duals)
+    clear_allowed_arrivals(merged, state)
     for turn in range(REFINEMENTS):
         if raised[turn] < 0:
             break
@@ -195,7 +199,7 @@ def certify(problem, state, workspace, merged, floor, may_give_up):
         else:
             price_tokens(merged, problem, duals, floor)
         total = set_multipliers(merged, problem, state, duals)
-        bound, price = _lower_bound(problem, state, workspace, total, floor, may_give_up)
+        bound, price = _lower_bound(problem, state, workspace, merged, total, floor, may_give_up)
         if bound < least:
             least, slope = bound, price
         clear_targets(merged, problem, duals)

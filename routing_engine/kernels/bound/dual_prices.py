@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from routing_engine.jit.decorators import inlined, inner, part
+from routing_engine.kernels.bound.arrivals import find_arrival, get_arrival
 from routing_engine.kernels.bound.open_edges import (
     count_edges_near_start,
     list_edges_from,
@@ -55,7 +58,7 @@ def record_price(duals, edges, step, rate):
 def may_raise_price(k, u, v, listed, problem, state, duals, enough):
     """Whether an open edge may raise the price of token u: of most that can't, nothing but the list is looked at."""
     ceiling = duals.best[k, v] * listed["max_average_price"]
-    here = state.inflow.most[problem.max_hops - k - 1, u]
+    here = get_arrival(problem.max_hops - k - 1, u, problem, state)
     return ceiling > duals.other[k + 1, u] and ceiling * here > enough
 
 
@@ -63,8 +66,6 @@ def may_raise_price(k, u, v, listed, problem, state, duals, enough):
 def raise_price(step, edge, problem, state, duals, enough):
     """Let a step over an open edge raise the price of its token u; return whether it is the first one."""
     k, u = step.k, step.u
-    # A route that goes on over k + 1 hops has no more than that at u.
-    here = state.inflow.most[problem.max_hops - k - 1, u]
     most = state.limit[u]
     if most <= 0.0 or most < edge["x_min"]:
         return False
@@ -72,7 +73,11 @@ def raise_price(step, edge, problem, state, duals, enough):
     dual_price = look_up_price(duals, edges, k, step.v, u)
     floor = duals.other[k + 1, u]
     ceiling = dual_price * edge["max_average_price"]
-    if ceiling <= floor or ceiling * here <= enough:
+    if ceiling <= floor:
+        return False
+    # A route that goes on over k + 1 hops has no more than that at u.
+    here = find_arrival(problem.max_hops - k - 1, np.int64(u), problem, state)
+    if ceiling * here <= enough:
         return False
     cost = value_base_gas(edge, problem.gas) + state.multiplier[edge["market"]]
     piece_cost = value_piece_gas(edge, problem.gas)

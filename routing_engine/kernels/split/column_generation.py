@@ -116,7 +116,7 @@ def _judge(problem, state, workspace, merged, net, reached, is_thorough):
 
 
 @kernel
-def generate_columns(paths, count, problem, state, workspace, rounds):
+def generate_columns(paths, count, problem, state, workspace, rounds, is_judged):
     """Improve an allocation by further paths, beginning with the `count` paths given, and judge it.
 
     Parameters
@@ -127,6 +127,8 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
         Where its `work` is spent, no more columns are tried; the bound is computed all the same.
     rounds : int
         How often columns may be tried; 0 judges the paths as they are, and thoroughly; less than 0 does so briefly.
+    is_judged : bool
+        Whether a bound is wanted. Without it, the search does not end where the allocation is proven to be optimal.
 
     Returns
     -------
@@ -135,25 +137,26 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
     count : int
         Paths in use.
     bound : float
-        What no allocation of the amount over routes of at most `problem.max_hops` hops exceeds.
+        What no allocation of the amount over routes of at most `problem.max_hops` hops exceeds; infinite if unwanted.
     slope : float
         What less of the amount takes off the bound, for each unit.
     flow_bound : float
         What no allocation exceeds over any number of hops; infinite where that is not known.
     """
     reached = fill_limits(problem, state, workspace.scratch.is_adjacent, MANY_WAYS)
-    found = _generate_within_limits(paths, count, problem, state, workspace, rounds, reached)
+    found = _generate_within_limits(paths, count, problem, state, workspace, (rounds, is_judged), reached)
     clear_limits(problem, state, reached)
     return found
 
 
 @allocating
-def _generate_within_limits(paths, count, problem, state, workspace, rounds, reached):
+def _generate_within_limits(paths, count, problem, state, workspace, asked, reached):
     """Do what `generate_columns` does, with `inflow` filled for the amount: `reached` tokens."""
+    rounds, is_judged = asked
     network, graph = create_network(paths.rows.shape[0], problem.max_hops, problem.work), problem.graph
     spend(problem.work, GENERATION)
     most = problem.max_hops * LABELS
-    columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))
+    columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most), np.zeros(problem.max_hops + 1))
     shut, failures, bound = np.zeros(FAILURES, np.int64), 0, np.inf
     enough = ENOUGH if problem.gas.any() else ENOUGH_WITHOUT_GAS
     net, count, total = optimise(paths, count, problem, network, ROUGH)
@@ -180,7 +183,7 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
             continue
         if size == 0:
             break
-        if bound == np.inf:
+        if bound == np.inf and is_judged:
             bound, slope, flow_bound, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
@@ -193,6 +196,6 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
     if rounds > 0 or count > 1:  # one path takes all, however fine the allocation is
         net, count, total = optimise(paths, count, problem, network, FINE)
         merged = MergedPaths(graph, network, count, total)
-    if bound == np.inf or not problem.gas.any():
+    if is_judged and (bound == np.inf or not problem.gas.any()):
         bound, slope, flow_bound, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
     return net, count, bound, slope, flow_bound

@@ -13,9 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.jit.decorators import allocating, inlined, inner
+from routing_engine.kernels.bound.arrivals import (
+    clear_arrivals,
+    fill_arrivals,
+    find_arrival,
+    get_arrival,
+    may_look_ahead,
+    weigh_arrivals,
+)
 from routing_engine.kernels.bound.open_edges import list_edges_from, list_edges_to, open_edges_above
 from routing_engine.kernels.marginal_price import bound_net_rate, value_base_gas
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
+from routing_engine.kernels.split.hopes import ATTEMPTS, hope_anew, hope_for_less, hope_for_promises, weigh_hopes
 from routing_engine.kernels.work import spend
 
 BY_SCORE = np.bool_(False)
@@ -27,10 +36,14 @@ ROUNDING = 1e-9
 
 
 class Columns(NamedTuple):
-    """Paths that may be added, one per row of `found`: forward edges, -1 past the end; and each one's dual price."""
+    """Paths that may be added, one per row of `found`: forward edges, -1 past the end; and each one's dual price.
+
+    `hope` is what `routing_engine.kernels.split.hopes` keeps from one search of an allocation to the next.
+    """
 
     found: npt.NDArray[np.int32]
     price: npt.NDArray[np.float64]
+    hope: npt.NDArray[np.float64]
 
 
 class Threshold(NamedTuple):
@@ -51,7 +64,7 @@ def _may_extend(k, u, highest, listed, problem, state, threshold):
 
     Marginal prices of a concave curve are no higher than its best average price.
     """
-    here = state.inflow.most[problem.max_hops - k - 1, u]
+    here = get_arrival(problem.max_hops - k - 1, u, problem, state)
     value = listed["max_average_price"] * highest * here
     return value * (1.0 + ROUNDING) > threshold.enough or listed["concave"] == 0
 
@@ -68,7 +81,7 @@ def _extend(k, v, row, problem, state, threshold, scratch):
     if state.shut[e] or (owner >= 0 and owner != e):
         return False
     # A route that goes on over k + 1 hops has no more than that at u.
-    here = state.inflow.most[problem.max_hops - k - 1, u]
+    here = find_arrival(problem.max_hops - k - 1, np.int64(u), problem, state)
     in_use, is_first = state.flow[e] > 0.0, False
     highest = state.slope[e] if in_use else edge["max_average_price"]
     cost = max(value_base_gas(edge, problem.gas), threshold.min_gain)
@@ -141,9 +154,33 @@ def _collect(problem, scratch, columns):
     return total
 
 
+@inner
+def _search(problem, state, threshold, scratch, sizes):
+    """Fill all rounds: all labels that may become paths which are worth what is asked, weighed; and their sizes."""
+    end, max_hops = problem.end, problem.max_hops
+    scratch.touched[0, 0] = end
+    sizes[0] = 1
+    scratch.labels[0, end * LABELS]["amount"] = 1.0
+    scratch.counts[0, end] = 1
+    for k in range(max_hops - 1):
+        sizes[k + 1] = _extend_from_tokens(k, sizes[k], problem, state, threshold, scratch)
+    sizes[max_hops] = _extend_to_start(max_hops - 1, problem, state, threshold, scratch)
+
+
+@inner
+def _forget_labels(scratch, sizes):
+    """Undo `_search`."""
+    for k in range(sizes.size):
+        for i in range(sizes[k]):
+            scratch.counts[k, scratch.touched[k, i]] = 0
+
+
 @allocating
 def price_columns(problem, state, threshold, scratch, columns):
     """Find the paths along which one more unit at the start is worth most.
+
+    Of each number of hops at most `LABELS` are found. First, only such are looked for as are worth more than is asked
+    by what is hoped for. Where as many are found, they are the best there are.
 
     Parameters
     ----------
@@ -153,24 +190,31 @@ def price_columns(problem, state, threshold, scratch, columns):
         What paths must bring.
     columns : Columns
         `found`, of shape (max_hops * LABELS, max_hops), is all -1 before. Both are filled, one row per path.
+        `hope` is from the last search of the same allocation.
 
     Returns
     -------
     int
         Number of rows filled.
     """
-    end, max_hops = problem.end, problem.max_hops
+    sizes, hope = np.zeros(problem.max_hops + 1, np.int64), columns.hope
     open_edges_above(threshold.enough, problem, state)
-    sizes = np.zeros(max_hops + 1, np.int64)
-    scratch.touched[0, 0] = end
-    sizes[0] = 1
-    scratch.labels[0, end * LABELS]["amount"] = 1.0
-    scratch.counts[0, end] = 1
-    for k in range(max_hops - 1):
-        sizes[k + 1] = _extend_from_tokens(k, sizes[k], problem, state, threshold, scratch)
-    sizes[max_hops] = _extend_to_start(max_hops - 1, problem, state, threshold, scratch)
+    looks_ahead = may_look_ahead(problem)
+    if looks_ahead:
+        hope_for_promises(problem, state, threshold.enough, hope)
+        weigh_hopes(problem, hope, state)
+        fill_arrivals(problem, state)
+    for attempt in range(ATTEMPTS):
+        _search(problem, state, threshold, scratch, sizes)
+        if not looks_ahead or not hope_for_less(problem, hope, attempt, scratch):
+            break
+        _forget_labels(scratch, sizes)
+        weigh_hopes(problem, hope, state)
+        weigh_arrivals(problem, state)
     total = _collect(problem, scratch, columns)
-    for k in range(max_hops + 1):
-        for i in range(sizes[k]):
-            scratch.counts[k, scratch.touched[k, i]] = 0
+    if looks_ahead:
+        hope_anew(problem, threshold.enough, hope, scratch)
+    _forget_labels(scratch, sizes)
+    clear_arrivals(state)
+    state.arrivals.weight[:] = 1.0
     return total

@@ -102,7 +102,7 @@ def _extend_paths(paths, count, columns, size, level, attempt, problem, network)
 @part("int64")
 def rank_columns(problem, state, threshold, scratch, columns):
     """Find columns for what `_write_flows` has written, the best first; return their number."""
-    fresh = Columns(np.full(columns.found.shape, -1, np.int32), np.zeros(columns.price.size))
+    fresh = Columns(np.full(columns.found.shape, -1, np.int32), np.zeros(columns.price.size), columns.hope)
     size = price_columns(problem, state, threshold, scratch, fresh)
     order, falling = np.zeros(size, np.int64), np.zeros(size)
     for row in range(size):
@@ -175,7 +175,7 @@ def append_open_paths(paths, count, problem, state, scratch):
         state.shut[used[i]] = network.flow[i] >= edges[used[i]]["x_max"] * FULL
     _write_flows(merged, state)
     most = problem.max_hops * LABELS
-    columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))
+    columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most), np.zeros(problem.max_hops + 1))
     size = rank_columns(problem, state, Threshold(0.0, 0.0), scratch, columns)
     _clear_flows(edges, used, state)
     for i in range(total):

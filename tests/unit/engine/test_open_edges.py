@@ -13,7 +13,7 @@ def test_nothing_is_listed_between_requests() -> None:
     rng = random.Random(4)
     router = Router(Snapshot(mixed_markets(rng), gas_prices=GAS_PRICES))
     state = router._search.get_memory().state
-    lists = state.open_edges
+    lists, arrivals = state.open_edges, state.arrivals
     for _ in range(6):
         token_in, token_out = rng.sample(router.graph.tokens, 2)
         for gas_prices in (None, dict.fromkeys(GAS_PRICES, 0)):
@@ -24,4 +24,6 @@ def test_nothing_is_listed_between_requests() -> None:
             assert not lists.sizes.any()
             assert not lists.span[:, :, 0].any()
             assert not state.outlook.most.any()
+            assert not any(each.any() for each in (arrivals.most, arrivals.counted, arrivals.sizes))
+            assert (arrivals.weight == 1.0).all()
             assert state.outlook.scope.tolist() == [*UNKNOWN_SCOPE]
