@@ -127,7 +127,8 @@ def test_events_of_one_order_arrive_in_their_order(desk: Desk, merchant: Merchan
         assert [one.event_id for one in sent if one.event["data"]["payment_order_id"] == order_id] == wanted
 
 
-def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) -> None:
+def hold_slow_receivers(desk: Desk) -> tuple[threading.Event, threading.Semaphore, threading.Semaphore]:
+    """Let slow receivers answer only once the first is set; the others count who was asked, and who else answered."""
     release, started, served = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
 
     def answer(sent: Sent) -> HttpReply:
@@ -139,6 +140,11 @@ def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) ->
         return HttpReply(status=200)
 
     desk.transport.answer = answer
+    return release, started, served
+
+
+def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) -> None:
+    release, started, served = hold_slow_receivers(desk)
     desk.subscribe(merchant, url="https://slow.example/")
     for _ in range(40):
         desk.publish(merchant)
@@ -158,17 +164,7 @@ def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) ->
 
 
 def test_who_leaves_waits_for_a_slow_receiver_while_the_others_hear_on(desk: Desk, merchant: Merchant) -> None:
-    release, started, served = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
-
-    def answer(sent: Sent) -> HttpReply:
-        if "slow" in sent.url:
-            started.release()
-            release.wait(30)
-        else:
-            served.release()
-        return HttpReply(status=200)
-
-    desk.transport.answer = answer
+    release, started, served = hold_slow_receivers(desk)
     seconds = iter(count(step=SLOW_S / 100))
     leaving = Dispatcher(desk.transport, stopwatch=lambda: next(seconds))
     slow = desk.subscribe(merchant, url="https://slow.example/")["webhook_id"]
