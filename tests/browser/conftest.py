@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Route, expect, sync_playwright
 
 from tests.browser.axe import violations
+from tests.browser.contexts import Contexts
 from tests.browser.customer import come_back
 from tests.browser.motion import end_motion
 from tests.browser.shop import SHOP, Shop, open_shop
@@ -69,21 +70,44 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         yield shop
 
 
+@pytest.fixture(scope="package")
+def contexts(browser: Browser) -> Iterator[Contexts]:
+    """What tabs with equal settings have one after the other."""
+    contexts = Contexts(browser, prepare_context)
+    yield contexts
+    contexts.close()
+
+
 @dataclass
 class Tab:
     """A tab with the page of an order, and what its console said."""
 
     page: Page
     shop: Shop
-    context: BrowserContext
+    contexts: Contexts
+    settings: Mapping[str, Any]
+    is_context_changed: bool = False
     problems: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
     order_id: str = ""
 
     @property
+    def context(self) -> BrowserContext:
+        """The tab's context, to be changed: no other tab has it after this one."""
+        self.is_context_changed = True
+        return self.page.context
+
+    @property
     def unexpected(self) -> list[str]:
         """What the console said, but for what the test expects."""
         return [text for text in self.problems if not any(part in text for part in self.expected)]
+
+    def close(self) -> None:
+        """Leave the tab, and nothing in its context."""
+        if self.is_context_changed:
+            self.page.context.close()
+        else:
+            self.contexts.take_back(self.page.context, self.settings, self.shop.resources.config.base_url)
 
     def open(self, **order: Any) -> Page:
         """Make an order and open its page."""
@@ -133,32 +157,36 @@ class Tab:
         assert violations(self.page, of_each_row=of_each_row) == []
 
 
-def open_tab(browser: Browser, shop: Shop, **settings: Any) -> Tab:
-    """Open a tab of its own context, which notes what its console says."""
-    context = browser.new_context(**{"viewport": {"width": 1200, "height": 860}, "locale": "en-GB", **settings})
+def prepare_context(context: BrowserContext) -> None:
+    """Have a context answer for what is outside of the service, and tell what its policy forbids."""
     context.set_default_timeout(10_000)
     context.add_init_script(WATCH_CSP)
     context.route(f"{SHOP}/**", _merchant_page)
     context.route("https://img.example/**", _picture)
-    page = context.new_page()
-    tab = Tab(page=page, shop=shop, context=context)
+
+
+def open_tab(contexts: Contexts, shop: Shop, **settings: Any) -> Tab:
+    """Open a tab in a context that is empty, which notes what its console says."""
+    settings = {"viewport": {"width": 1200, "height": 860}, "locale": "en-GB", **settings}
+    page = contexts.lend(settings).new_page()
+    tab = Tab(page=page, shop=shop, contexts=contexts, settings=settings)
     page.on("console", lambda message: tab.problems.append(_locate(message)) if message.type == "error" else None)
     page.on("pageerror", lambda error: tab.problems.append(str(error)))
     return tab
 
 
 @pytest.fixture
-def make_tab(browser: Browser, shop: Shop) -> Iterator[Callable[..., Tab]]:
+def make_tab(contexts: Contexts, shop: Shop) -> Iterator[Callable[..., Tab]]:
     """Open tabs with settings of a browser context; none may log an error that the test does not expect."""
     tabs: list[Tab] = []
 
     def make(**settings: Any) -> Tab:
-        tabs.append(open_tab(browser, shop, **settings))
+        tabs.append(open_tab(contexts, shop, **settings))
         return tabs[-1]
 
     yield make
     for tab in tabs:
-        tab.context.close()
+        tab.close()
     assert [text for tab in tabs for text in tab.unexpected] == []
 
 

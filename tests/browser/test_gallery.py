@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.browser.axe import violations
+from tests.browser.contexts import Contexts
 from tests.browser.gallery.looks import LOOKS, SMALLEST
 from tests.browser.gallery.stage import Stage, State, open_stage
 from tests.browser.gallery.states import CATALOGUE
@@ -17,8 +17,8 @@ WITH_EACH_ROW = "listed"
 
 
 @pytest.fixture(scope="module")
-def stage(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with open_stage(browser, tmp_path_factory.mktemp("stage")) as stage:
+def stage(contexts: Contexts, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with open_stage(contexts, tmp_path_factory.mktemp("stage")) as stage:
         yield stage
 
 

@@ -167,7 +167,7 @@ def test_a_lost_answer_is_not_called_a_failure(tab: Tab) -> None:
 
 
 def test_a_payment_that_never_left_is_given_up_after_a_minute(tab: Tab) -> None:
-    tab.page.clock.install()
+    tab.context.clock.install()
     page = tab.open()
     button = tab.choose("Base", "USDC")
     tab.expected.append("Failed to load resource")
@@ -223,7 +223,7 @@ def test_offline_nothing_is_sent_and_nothing_is_paid_alone_later(tab: Tab) -> No
 
 def test_that_nothing_was_sent_stays_said_when_the_price_could_not_be_renewed(tab: Tab) -> None:
     """Found: after a minute offline the page forgot that somebody had wanted to pay."""
-    tab.page.clock.install()
+    tab.context.clock.install()
     page = tab.open()
     tab.choose("Base", "USDC")
     tab.expected.append("Failed to load resource")
@@ -285,7 +285,7 @@ def test_what_could_not_be_loaded_is_loaded_once_there_is_a_connection(tab: Tab)
 
 
 def test_the_customer_may_stay(tab: Tab) -> None:
-    tab.page.clock.install()
+    tab.context.clock.install()
     page = tab.open()
     tab.choose("Base", "USDC").click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
@@ -303,7 +303,7 @@ def test_a_paid_order_that_is_opened_again_sends_nobody_away(tab: Tab) -> None:
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.work(10, rounds=2)
     page.goto("about:blank")  # a page's own timers can't be ended once the clock is another
-    page.clock.install()
+    tab.context.clock.install()
     page.goto(tab.shop.url(tab.order_id))
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
     page.clock.run_for(60_000)

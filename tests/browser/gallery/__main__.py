@@ -15,7 +15,8 @@ from PIL import Image
 from playwright.sync_api import Error, sync_playwright
 
 from tests.browser.axe import violations
-from tests.browser.conftest import Tab
+from tests.browser.conftest import Tab, prepare_context
+from tests.browser.contexts import Contexts
 from tests.browser.gallery.index import write_index
 from tests.browser.gallery.looks import LOOKS, WIDE, Look
 from tests.browser.gallery.stage import Stage, State, open_stage
@@ -42,7 +43,7 @@ def main(names: Sequence[str]) -> int:
     began, faults = time.monotonic(), []
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=str(chromium.executable()), args=[*ARGUMENTS])
-        with open_stage(browser, Path(folder)) as stage:
+        with open_stage(Contexts(browser, prepare_context), Path(folder)) as stage:
             for number, state in enumerate(chosen, 1):
                 print(f"{number:3}/{len(chosen)} {state.title} …", end=" ", flush=True)
                 faults += _picture_state(stage, state)

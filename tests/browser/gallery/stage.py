@@ -10,13 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from api.domain.env import EnvMode
 from api.domain.simulation import Action
 from api.services.simulator.actions import simulate
 from tests.browser.chain_shop import ADDRESSES, open_base_shop, open_net
 from tests.browser.conftest import Tab, open_tab
+from tests.browser.contexts import Contexts
 from tests.browser.meter import INTERACTIVE
 from tests.browser.shop import Shop, open_shop
 from tests.browser.wallet import PAYER, TestWallet
@@ -39,7 +40,7 @@ class Stage:
     `wallet` is the customer's, on the local chain.
     """
 
-    browser: Browser
+    contexts: Contexts
     folder: Path
     resources: ExitStack
     tabs: list[Tab] = field(default_factory=list)
@@ -87,13 +88,13 @@ class Stage:
 
     def open(self, shop: Shop, **settings: Any) -> Tab:
         """Open a tab for a customer of a shop."""
-        self.tabs.append(open_tab(self.browser, shop, **settings))
+        self.tabs.append(open_tab(self.contexts, shop, **settings))
         return self.tabs[-1]
 
     def close_tabs(self) -> None:
         """Close what is open, so that the next picture is of a new customer's browser."""
         for tab in self.tabs:
-            tab.context.close()
+            tab.close()
         self.tabs.clear()
 
     def _make_folder(self, name: str) -> Path:
@@ -103,10 +104,10 @@ class Stage:
 
 
 @contextmanager
-def open_stage(browser: Browser, folder: Path) -> Iterator[Stage]:
+def open_stage(contexts: Contexts, folder: Path) -> Iterator[Stage]:
     """Give a stage, and end what it started."""
     with ExitStack() as resources:
-        stage = Stage(browser=browser, folder=folder, resources=resources)
+        stage = Stage(contexts=contexts, folder=folder, resources=resources)
         yield stage
         stage.close_tabs()
 

@@ -117,7 +117,7 @@ def test_a_tab_that_was_closed_while_the_wallet_asked_is_no_dead_end(
 
 def test_the_notice_of_another_tab_goes_by_itself(tab: Tab, wallet: TestWallet) -> None:
     wallet.inject(tab.context, "Slow Wallet")
-    tab.page.clock.install()
+    tab.context.clock.install()
     page = choose(tab, "USDC")
     pay_button(page).click()
     expect(page.locator("#wallet-progress")).to_contain_text("Confirm the payment in your wallet")
