@@ -34,10 +34,13 @@ class Contexts:
         return context
 
     def take_back(self, context: BrowserContext, settings: Mapping[str, Any], origin: str) -> None:
-        """Empty a context, and keep it for another tab."""
-        first, *others = context.pages or [context.new_page()]
-        _clear(first, origin)
-        for page in (first, *others):
+        """Empty a context, and keep it for another tab.
+
+        A blank page stays, for with its last page a context's process ends.
+        """
+        used = context.pages
+        _clear(context.new_page(), origin)
+        for page in used:
             page.close()
         context.clear_cookies()
         self._idle[_write_key(settings)].append(context)
@@ -51,9 +54,9 @@ class Contexts:
 
 
 def _clear(page: Page, origin: str) -> None:
-    """Remove what an origin has stored, whatever page is shown."""
+    """Remove what scripts of an origin have kept."""
     session = page.context.new_cdp_session(page)
-    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
     session.detach()
 
 
