@@ -56,7 +56,7 @@ class Deposit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """Tokens that a bridge, or a relayer in its name, paid out; a transfer beside the event says how much it was.
+    """Tokens that a bridge, or a relayer in its name, paid out; a transfer beside the event shows that they moved.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Delivery:
     recipient : str
         Who received it.
     amount : int
-        As announced; what counts is what was received.
+        Exactly what the recipient received; a transfer of another amount is none of the delivery.
     is_announced : bool
         Whether the event comes before the transfer, not after it.
     meant_for : str

@@ -93,7 +93,9 @@ class Proof:
         Whether all receipts of its block hash to the block's receipts root, its transaction to the transactions root,
         and that header to the block's hash; of an inner transfer only the transaction itself is proven by that.
     has_second_opinion : bool
-        Whether two endpoints say the same of it, asked apart.
+        Whether two endpoints say the same of what moved, asked apart.
+    has_second_naming : bool
+        Whether two endpoints also say the same of whom it names.
     is_contradicted : bool
         Whether an endpoint that has its block, or the block's own receipts, say otherwise. While they do it must not
         count.
@@ -104,6 +106,7 @@ class Proof:
 
     has_receipt_proof: bool = False
     has_second_opinion: bool = False
+    has_second_naming: bool = False
     is_contradicted: bool = False
     transfer: Transfer | None = None
 

@@ -63,23 +63,32 @@ def fill(origin: MainNet, destination: MainNet, tx_hash: str) -> str:
     return str(destination.chain.rpc("eth_getBlockByNumber", "latest", False)["transactions"][-1])
 
 
-def _word(address: str) -> bytes:
+def make_word(address: str) -> bytes:
+    """Return an address as a word."""
     return bytes(12) + bytes.fromhex(address[2:])
 
 
 class Crossing:
     """One deposit on Ethereum that a relayer on Base may fill.
 
-    `is_built` says whether it is just what the service built for a quote of the order, or a stranger's idea.
+    `is_built` says whether it is just what the service built for a quote of the order, or a stranger's idea, who may
+    ask for another `amount_out`.
     """
 
     def __init__(
-        self, shop: ChainShop, reference: bytes, *, coin: bool = False, is_built: bool = True, relayer: str = NOBODY
+        self,
+        shop: ChainShop,
+        reference: bytes,
+        *,
+        coin: bool = False,
+        is_built: bool = True,
+        relayer: str = NOBODY,
+        amount_out: int | None = None,
     ) -> None:
         self.shop = shop
         self.customer = shop.customer(ETHEREUM)
         self.token_in, self.token_out = shop.token(ETHEREUM), shop.token(BASE, "WETH" if coin else "USDC")
-        self.amount_out = 10**15 if coin else PRICE
+        self.amount_out = (10**15 if coin else PRICE) if amount_out is None else amount_out
         net = shop.nets[ETHEREUM]
         self.pool = net.spoke_pool
         now = int(net.chain.now())
@@ -89,8 +98,22 @@ class Crossing:
         self.customer.send(self.token_in, approve)
         deposit = self.pool.functions["deposit"]
         order = (
-            *(_word(self.customer.address), _word(shop.address), _word(self.token_in), _word(self.token_out)),
-            *(PAID, self.amount_out, BASE, _word(relayer), now, self.deadline, 3600 if relayer != NOBODY else 0, b""),
+            *(
+                make_word(self.customer.address),
+                make_word(shop.address),
+                make_word(self.token_in),
+                make_word(self.token_out),
+            ),
+            *(
+                PAID,
+                self.amount_out,
+                BASE,
+                make_word(relayer),
+                now,
+                self.deadline,
+                3600 if relayer != NOBODY else 0,
+                b"",
+            ),
         )
         if is_built:
             self._remember(reference)
@@ -119,14 +142,17 @@ class Crossing:
 
     def fill(self) -> str:
         """Let a relayer pay the merchant; return the transaction's hash."""
+        return Wallet(self.shop.nets[BASE].chain, ACTOR).send(*self.make_fill())
+
+    def make_fill(self) -> tuple[str, bytes]:
+        """Return what a relayer calls to pay the merchant, and with what."""
         pool = self.shop.nets[BASE].spoke_pool
         relay = (
-            *(_word(self.customer.address), _word(self.shop.address), bytes(32), _word(self.token_in)),
-            *(_word(self.token_out), PAID, self.amount_out, ETHEREUM, self.deposit_id, self.deadline, 0, b""),
+            *(make_word(self.customer.address), make_word(self.shop.address), bytes(32), make_word(self.token_in)),
+            *(make_word(self.token_out), PAID, self.amount_out, ETHEREUM, self.deposit_id, self.deadline, 0, b""),
         )
         fill = pool.functions["fillRelay"]
-        data = fill.selector + encode(fill.inputs, (relay, ETHEREUM, _word(ACTOR)))
-        return Wallet(self.shop.nets[BASE].chain, ACTOR).send(pool.address, data)
+        return pool.address, fill.selector + encode(fill.inputs, (relay, ETHEREUM, make_word(ACTOR)))
 
 
 def give_back(shop: ChainShop, crossing: Crossing) -> str:

@@ -33,18 +33,23 @@ def burn_of(chain: Chain, tx_hash: str) -> tuple[bytes, int, tuple[Any, ...]]:
     return bytes.fromhex(log["topics"][2][2:]), int(log["topics"][3], 16), values
 
 
-def forward(origin: MainNet, destination: MainNet, tx_hash: str, fee: int) -> str:
-    """Do what Circle does for a burn that asks for it: attest it, and mint all but its fees; return that hash."""
+def make_message(origin: MainNet, tx_hash: str, *, fee: int) -> bytes:
+    """Return what Circle attests of a burn, of which it keeps a fee."""
     sender, finality, (amount, recipient, domain, messenger, caller, most, hook) = burn_of(origin.chain, tx_hash)
-    assert (domain, caller) == (get_domain(destination.chain.chain_id), bytes(32))
-    assert hook[:32] == b"cctp-forward".ljust(32, b"\0"), "nobody asked Circle to mint"
-    assert fee <= most
     token = bytes(12) + bytes.fromhex(origin.tokens["USDC"].address[2:])
     words = (token, recipient, _word(amount), sender, _word(most), _word(fee), _word(0))
     body = bytes.fromhex("00000001") + b"".join(words) + hook
     ends = (1).to_bytes(4) + get_domain(origin.chain.chain_id).to_bytes(4) + domain.to_bytes(4)
-    nonce = bytes.fromhex(tx_hash[2:])
-    message = ends + nonce + messenger * 2 + caller + finality.to_bytes(4) * 2 + body
+    return ends + bytes.fromhex(tx_hash[2:]) + messenger * 2 + caller + finality.to_bytes(4) * 2 + body
+
+
+def forward(origin: MainNet, destination: MainNet, tx_hash: str, fee: int) -> str:
+    """Do what Circle does for a burn that asks for it: attest it, and mint all but its fees; return that hash."""
+    _, _, (_, _, domain, _, caller, most, hook) = burn_of(origin.chain, tx_hash)
+    assert (domain, caller) == (get_domain(destination.chain.chain_id), bytes(32))
+    assert hook[:32] == b"cctp-forward".ljust(32, b"\0"), "nobody asked Circle to mint"
+    assert fee <= most
+    message = make_message(origin, tx_hash, fee=fee)
     _transmitter(destination)("receiveMessage", message, bytes(65))
     return str(destination.chain.rpc("eth_getBlockByNumber", "latest", False)["transactions"][-1])
 

@@ -45,13 +45,15 @@ class CctpEvents:
         self.contracts = frozenset({messenger, transmitter})
 
     def read(self, log: Log) -> BridgeEvent | None:
-        """Return a burn, or the mint that a received message caused; None for a message of anybody else."""
+        """Return a burn, or the mint that a received message caused; None for others and other tokens."""
         if log.topics[0] == self.BURN:
             return self._read_burn(log)
         domain, sender, body = read_values(log, "uint32", "bytes32", "bytes")
         if len(body) < BODY_BYTES or sender != _list_messengers().get(domain):
             return None
         token, recipient, amount, person, fee, taken, _ = (body[4 + WORD * place :][:WORD] for place in range(7))
+        if token != _list_coins().get(domain):
+            return None
         return Delivery(
             bridge_id=_name_burn(domain, self._domain, token, recipient, amount, person, fee, body[BODY_BYTES:]),
             contract=log.address,
@@ -102,6 +104,14 @@ def _make_promise(domain: int, recipient: str, amount: int, caller: bytes) -> Pr
             only = read_address(caller) if any(caller) else ""
             return Promise(chain_id=chain_id, token_address=coin, recipient=recipient, amount=amount, only=only)
     return None
+
+
+def _list_coins() -> dict[int, bytes]:
+    """Return USDC on each domain, as messages name it."""
+    return {
+        get_domain(chain_id): bytes.fromhex(token_registry.token("USDC", chain_id).address[2:]).rjust(WORD, b"\0")
+        for chain_id in bridge_facts("cctp")
+    }
 
 
 def _list_messengers() -> dict[int, bytes]:

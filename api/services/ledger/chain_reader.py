@@ -163,7 +163,7 @@ class ChainReader:
 
     def interpret(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
         """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
-        found = [row for each in mined for row in self._transactions.read(each, wanted, self._at)]
+        found = self._transactions.read_all(mined, wanted, self._at)
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
 
     def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,7 +12,6 @@ import structlog
 from adapters.base import AdapterError
 from adapters.bridges.events import BridgeEvents, EventReader
 from adapters.rpc.block import Block as Header
-from adapters.rpc.endpoint import Answer
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import Doubt
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer
@@ -25,6 +25,8 @@ from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 
 MOST_NOTED = 1_000
+USUAL_TRACE_S, PATIENCE_S = 0.5, 3.0
+"""What a trace may take for nothing, and what all may take beyond that until the rest has to wait for another look."""
 
 Noted = TypeVar("Noted")
 
@@ -40,16 +42,37 @@ class TransactionReader:
         Of the chain.
     bridges : sequence of EventReader
         Whose events count on it.
+    stopwatch : callable
+        Monotonic seconds.
     """
 
-    def __init__(self, rpc: Asker, bridges: Sequence[EventReader]) -> None:
-        self._rpc, self._bridges = rpc, bridges
+    def __init__(
+        self, rpc: Asker, bridges: Sequence[EventReader], stopwatch: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rpc, self._bridges, self._stopwatch = rpc, bridges, stopwatch
+        self._patience_s = PATIENCE_S
+        self._slow: dict[str, None] = {}
         self._payers = frozenset(address for bridge in bridges for address in bridge.contracts)
         self._listed = ListedContracts(rpc)
         self.untraced: dict[str, CanonicalBlock] = {}
         """Transactions that no trace was to be had of when they were read last, by their hashes; the newest ones."""
         self.unread: dict[str, Doubt] = {}
         """Likewise those at whose events a bridge's code failed."""
+
+    def read_all(self, mined: Iterable[Mined], recipients: Collection[str], at: Header | None) -> list[Transfer]:
+        """Return what these transactions moved; see `read`.
+
+        Anybody can make a transaction whose trace has hundreds of megabytes, for a cent. So those whose traces took
+        long before come last, and once all have taken too long the rest is not traced: it is in `untraced` then.
+
+        Raises
+        ------
+        AdapterError
+            As `read` does.
+        """
+        self._patience_s = PATIENCE_S
+        ordered = sorted(mined, key=lambda each: each.transaction.tx_hash in self._slow)
+        return [row for each in ordered for row in self.read(each, recipients, at)]
 
     def read(self, mined: Mined, recipients: Collection[str], at: Header | None) -> list[Transfer]:
         """Return what the transaction moved to `recipients`, and what it put into bridges for them.
@@ -120,18 +143,25 @@ class TransactionReader:
         ):
             return None
 
-        def parse(answers: list[Answer]) -> Answer:
-            return answers[0]
-
+        began = self._stopwatch()
         try:
-            answer = self._rpc.ask([trace_question(sent.tx_hash)], parse, at)
+            if self._patience_s <= 0:
+                raise UnbelievableTrace("the traces of others took too long")
+            (answer,) = self._rpc.ask([trace_question(sent.tx_hash)], list, at)
             tree = read_trace(answer, sent, mined.receipt)
         except (AdapterError, UnbelievableTrace) as fault:
             log.warning("transaction_not_traced", chain_id=mined.chain_id, tx_hash=sent.tx_hash, reason=str(fault))
             _note_newest(self.untraced, sent.tx_hash, mined.block)
             return None
+        finally:
+            self._lose_patience(sent.tx_hash, self._stopwatch() - began)
         self.untraced.pop(sent.tx_hash, None)
         return tree
+
+    def _lose_patience(self, tx_hash: str, took_s: float) -> None:
+        if took_s > USUAL_TRACE_S:
+            self._patience_s -= took_s - USUAL_TRACE_S
+            _note_newest(self._slow, tx_hash, None)
 
 
 def _note_newest(noted: dict[str, Noted], tx_hash: str, value: Noted) -> None:

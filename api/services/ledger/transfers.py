@@ -142,8 +142,9 @@ def _list_received(
 ) -> Movement | None:
     """Return the movement that a delivery's event announces, or that it follows.
 
-    It lies between this event and the contract's next delivery, or the one before. A pool that unwraps the coin, or
-    has the coin itself, tells of it even where there is no trace.
+    It is of the very amount that the event tells: a relay of nothing, or of less, is not what somebody else's money
+    came by. It lies between this event and the contract's next delivery, or the one before. A pool that unwraps the
+    coin, or has the coin itself, tells of it even where there is no trace.
     """
     others = [at for at, other in events if isinstance(other, Delivery) and other.contract == event.contract]
     first = place if event.is_announced else max((at for at in others if at < place), default=-1)
@@ -153,7 +154,7 @@ def _list_received(
     fits = [
         row
         for row in evidence.movements
-        if row.recipient == event.recipient
+        if (row.recipient, row.amount) == (event.recipient, event.amount)
         and row not in taken
         and (
             (row.token_address == event.token_address != NATIVE_ADDRESS and first < row.place < last)

@@ -117,7 +117,10 @@ class SimulatedLedger:
         self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
     ) -> Mapping[TransferKey, Proof]:
         """Vouch for everything."""
-        return {get_key(each): Proof(has_receipt_proof=True, has_second_opinion=True) for each in transfers}
+        return {
+            get_key(each): Proof(has_receipt_proof=True, has_second_opinion=True, has_second_naming=True)
+            for each in transfers
+        }
 
     def find_places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
         """Return where these transactions were mined."""

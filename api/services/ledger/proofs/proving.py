@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -169,7 +169,9 @@ def _weigh(asked: Transfer, opinions: Sequence[Opinion]) -> Proof:
     """Put opinions together.
 
     Who traced a transaction knows more of it than who could not: what it says of the calls is believed, and is no
-    contradiction to the other. Two who agree on what moved are two opinions of it, unless only a trace shows it.
+    contradiction to the other. Two who agree on what moved are two opinions of it, unless only a trace shows it; of
+    whom it names they are two only if both say so. What the transaction's own call names, as who could not trace it
+    reads, is named for certain: a trace that says otherwise contradicts it.
 
     Receipts prove what is in a block, and not that the chain has it: anybody can make a chain of his own. So they are
     no proof while as many endpoints speak and do not have it.
@@ -177,21 +179,48 @@ def _weigh(asked: Transfer, opinions: Sequence[Opinion]) -> Proof:
     key = get_key(asked)
     told = [opinion.told[key] for opinion in opinions if key in opinion.told]
     traced = [opinion.told[key] for opinion in opinions if key in opinion.told and key not in opinion.untraced]
+    called = [opinion.told[key] for opinion in opinions if key in opinion.told and key in opinion.untraced]
     best = traced or told
     unknown = sum(key in opinion.unknown for opinion in opinions)
     is_shown = sum(opinion.knows_block(key) for opinion in opinions) > unknown
     proven = [opinion.proven[key] for opinion in opinions if key in opinion.proven and is_shown]
-    agreed = [each for each in best if best.count(each) > 1]
-    believed = next(iter([each for each in proven if each in best] or agreed or best), None)
+    agreed = [each for each in best if told.count(each) > 1] or _list_confirmed(called, traced)
+    known = [each for each in proven if each in best]
+    sure = [each for each in agreed if not known or _core(each) in map(_core, known)]
+    believed = next(iter(sure or known or best), None)
     is_denied = any(key in opinion.denied for opinion in opinions)
-    is_split = len({*map(_core, told)}) > 1 or len({*best}) > 1
+    is_renamed = bool(traced) and any(
+        _list_own(each) and each not in _list_confirmed([each], traced) for each in called
+    )
+    is_split = len({*map(_core, told)}) > 1 or len({*best}) > 1 or is_renamed
+    is_agreed = bool(agreed) and believed in agreed
     return Proof(
         has_receipt_proof=bool(proven),
-        has_second_opinion=(bool(agreed) and believed in agreed)
-        or (len(told) > 1 and not is_split and not asked.is_inner),
+        has_second_opinion=is_agreed or (len(told) > 1 and not is_split and not asked.is_inner),
+        has_second_naming=is_agreed,
         is_contradicted=not agreed and (is_denied or is_split),
-        transfer=believed if proven or agreed or len(told) > 1 else None,
+        transfer=_agree_on_sender(believed, told) if proven or agreed or len(told) > 1 else None,
     )
+
+
+def _list_confirmed(called: Sequence[Transfer], traced: Sequence[Transfer]) -> list[Transfer]:
+    """Return what transactions' own calls say and name, where a trace says and names that too."""
+    return [
+        each
+        for each in called
+        if _list_own(each) and any(_core(row) == _core(each) and _list_own(each) <= _list_own(row) for row in traced)
+    ]
+
+
+def _list_own(transfer: Transfer) -> frozenset[bytes]:
+    """Return the references by which whose money it was names what it is for."""
+    return frozenset(each.reference for each in transfer.namings if each.is_own)
+
+
+def _agree_on_sender(believed: Transfer | None, told: Sequence[Transfer]) -> Transfer | None:
+    """Leave the sender out where nobody else says the same: a signature of his would make the money his."""
+    is_known = believed is None or len(told) == 1 or sum(each.sender == believed.sender for each in told) > 1
+    return believed if is_known or believed is None else replace(believed, sender="")
 
 
 def _has_block(known: Mapping[int, FullBlock], block: CanonicalBlock) -> bool:

@@ -43,10 +43,11 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
     if proof.is_contradicted:
         row.state = PaymentState.DISPUTED if row.state == PaymentState.SEEN else row.state
         return False
-    if row.state == PaymentState.DISPUTED and (proof.has_receipt_proof or proof.has_second_opinion):
+    is_seconded = proof.has_second_opinion and (proof.has_second_naming or row.evidence != Evidence.REFERENCE)
+    if row.state == PaymentState.DISPUTED and (proof.has_receipt_proof or is_seconded):
         row.state = PaymentState.SEEN
     row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
-    row.has_second_opinion = row.has_second_opinion or proof.has_second_opinion
+    row.has_second_opinion = row.has_second_opinion or is_seconded
     dollars = _estimate_value(row, order)
     needed, final = confirmations.count_blocks(row.chain_id, dollars), observation.head.final_number
     is_final = final is not None and number <= final

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy.orm import Session
 
-from api.domain.payments import Evidence
+from api.domain.payments import COUNTED, Evidence
 from api.domain.transfers import DELIVERIES, Transfer, TransferKind, get_key
 from api.services.settlement.crediting.built_deposits import is_built
 from api.services.settlement.crediting.matching import Match, match_transfers
@@ -50,7 +50,7 @@ class Revision:
 
 
 def find_revisions(session: Session, observation: ChainObservation, checked: Sequence[Payment]) -> list[Revision]:
-    """Return the payments of which something is proven for the first time."""
+    """Return the payments of which something is proven for the first time, or a second endpoint says whom they name."""
     rows = [(row, observation.proofs.get((row.tx_hash, row.log_index))) for row in checked]
     fresh = [
         (row, proof.transfer)
@@ -58,7 +58,8 @@ def find_revisions(session: Session, observation: ChainObservation, checked: Seq
         if proof is not None
         and proof.transfer is not None
         and not proof.is_contradicted
-        and not (row.has_receipt_proof or row.has_second_opinion)
+        and (not row.has_receipt_proof or (proof.has_second_naming and row.state not in COUNTED))
+        and not row.has_second_opinion
     ]
     named = [transfer for row, transfer in fresh if _is_named(row, transfer)]
     found = match_transfers(session, observation.env_mode, named, observation.recipients)
