@@ -13,16 +13,22 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.graph.graph import Graph
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.bought import Basket, Bought, is_alike
+from routing_engine.search.exact_output import Flows
 from routing_engine.search.needed_input import ALIKE, NeededInput
 from routing_engine.search.query import Query, Single
 from routing_engine.search.renewal import STRETCHED, begin_anew
 from routing_engine.search.selling import is_just, sell, sell_as_asked
 from routing_engine.search.split import Splitter
+from routing_engine.search.start_price import find_start_price
 
 CONSIDERABLE_IMPACT = 0.1
 """Price impact of the best single path from which on several need far less than it does."""
+
+LOWEST_RATE = 0.999
+"""Part of the rate that the price of a single path's start may be less, for it to be taken for the rate."""
 
 LOOKS, LONGER_LOOKS = 16, 3
 """How often better paths are looked for at most at the input that is needed, and how often longer ones."""
@@ -99,7 +105,9 @@ class Purchase:
         start = Allocation.from_parts([(edges, amount)], 1, len(edges))
         alone = self._splitter.reallocate(start, float(amount))
         if alone.edges and alone.least_price > 0.0:
-            self._splitter = self._splitter.value_input_at(min(alone.least_price, self._basket.wanted / gross))
+            rate = min(alone.least_price, self._basket.wanted / gross)
+            at_whole = self._splitter.reallocate(start, whole) if whole > amount else alone
+            self._splitter = self._splitter.value_input_at(_lower_rate(rate, single, self._splitter.graph, at_whole))
         allocation = self._splitter.grow([(edges, whole)], single.list_paths())
         if allocation.net == -inf:  # a market takes no more than the path needs
             allocation = self._splitter.grow([(edges, float(amount))], single.list_paths())
@@ -146,6 +154,16 @@ class Purchase:
                 bought = self._basket.choose(bought, sell_as_asked(self._query, self._allowed, amount), amount)
             if before.cost - bought.cost < SAVED * bought.cost:
                 break
+
+
+def _lower_rate(rate: float, single: Single, graph: Graph, flows: Flows) -> float:
+    """Return a rate at which a single path earns nothing by leaving input, unless gas is much of what is paid."""
+    if not flows.edges:
+        return rate
+    hops, gas_cost = single.route.hops, single.route.gas_cost_in * flows.least_price
+    gas = [gas_cost * hop.gas / (single.route.gas or 1) for hop in hops]
+    lower = find_start_price(graph, flows, gas)
+    return lower if LOWEST_RATE * rate < lower < rate else rate
 
 
 def _measure_gap(allocation: Allocation) -> float:

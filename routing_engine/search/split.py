@@ -200,12 +200,13 @@ class Splitter:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
 
         The allocation costs `gross`. Where its own bound is not close, it is judged anew at no more than the average
-        rate: a unit left must not seem worth more than one that is sold. A loose bound is closer at the marginal rate.
+        rate: a unit left must not seem worth more than one that is sold. A loose bound may be closer at the marginal
+        rate, where that is another one.
         """
         proven = gross * (1.0 - (PROVEN_OF_FEW if allocation.count <= FEW else PROVEN))
-        known, slope = allocation.least_input, allocation.slope
-        ways = (min(slope, self.request.amount / gross), max(1.0, gross - self.least_gas)), (slope, gross)
-        for rate, amount in ways:
+        known, slope, average = allocation.least_input, allocation.slope, self.request.amount / gross
+        ways = [(min(slope, average), max(1.0, gross - self.least_gas)), (slope, gross)]
+        for rate, amount in ways[: 2 if slope > average else 1]:
             if rate <= 0.0 or max(known) >= proven:
                 break
             problem = self.value_input_at(rate)._problem._replace(max_hops=allocation.max_hops)
