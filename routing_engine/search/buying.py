@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -37,12 +38,17 @@ DOUBTFUL, SAME = 1e-4, 1e-3
 """Part of the input that may be saved from which on it is sold from nothing again, unless it differs by no more than
 this part from the one for which that was done."""
 
-SAVED, MUCH_SAVED = 3e-5, 0.02
-"""Part of the cost that a further look must have saved for another to be taken; and for one over usual hops."""
+SAVED, MUCH_SAVED, PROVEN = 3e-5, 0.02, 3e-6
+"""Part of the cost that a further look must have saved for another to be taken; and for one over usual hops; and part
+of the input up to which none is taken if no more is open."""
 
 ANEW, ANEW_OPEN = 8, 5e-4
 """How often an input that is large for its markets is begun anew at most, and sold as exact-in would; and the part of
 the input that must be open for it."""
+
+CHEAPER_GAS, CHEAP = (0.1, 0.01), 0.003
+"""What gas is valued at, one after the other, as parts of its value by reference prices, where at the margin it is
+worth less than the other part."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -131,7 +137,7 @@ class Purchase:
             bought = self._basket.choose(bought, [better], bought.searched)
             saved = (before.cost - bought.cost) / bought.cost
             if longer:
-                left = left - 1 if saved >= SAVED else 0
+                left = left - 1 if saved >= SAVED and self._open > PROVEN else 0
             longer |= saved < MUCH_SAVED
         return bought
 
@@ -144,6 +150,7 @@ class Purchase:
 
     def _begin_anew(self, bought: Bought) -> None:
         """Begin anew with a part of the paths, and sell the input as exact-in would, as long as that saves anything."""
+        bought = self._lower_gas(bought)
         for _ in range(ANEW):
             if self._splitter.is_over:
                 break
@@ -154,6 +161,25 @@ class Purchase:
                 bought = self._basket.choose(bought, sell_as_asked(self._query, self._allowed, amount), amount)
             if before.cost - bought.cost < SAVED * bought.cost:
                 break
+
+    def _lower_gas(self, bought: Bought) -> Bought:
+        """Sell the input with gas that becomes cheaper by steps, where it is worth next to nothing at the margin.
+
+        With cheap gas from the start many small paths come first, and keep out those that bring most.
+        """
+        graph, problem, amount = self._splitter.graph, self._splitter.problem, bought.flows.amount
+        reference = float(graph.units[problem.end] / graph.units[problem.start])
+        if not 0.0 < bought.flows.least_price < CHEAP * reference:
+            return bought
+        dear, *cheaper = [part * reference for part in CHEAPER_GAS]
+        found = sell(self._query, self._allowed, amount, dear)
+        for rate in (*cheaper, bought.flows.least_price):
+            if found is None or found.net == -inf or self._splitter.is_over:
+                return bought
+            splitter = self._query.create_splitter(self._allowed, self._hops, rate)
+            found = splitter.improve(found.list_parts(), longer=True)
+        cheaper_one = self._basket.match(found, amount)
+        return self._finish(min(bought, cheaper_one or bought, key=attrgetter("cost")), is_large=False)
 
 
 def _lower_rate(rate: float, single: Single, graph: Graph, flows: Flows) -> float:
