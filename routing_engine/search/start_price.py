@@ -18,8 +18,10 @@ from routing_engine.search.exact_output import Flows
 
 _compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
-PROBE, SAFE = 1e-6, 1.0 - 1e-8
-"""Part of a flow over which a marginal price is measured, and the part of a price that is given, for its errors."""
+PROBE, SAFE = 1e-7, 1.0 - 6e-7
+"""Part of a flow over which a marginal price is measured, which makes it too large by no more than this part; and the
+part of a price that is given, for as many hops as a path may have.
+"""
 
 
 def find_start_price(graph: Graph, flows: Flows, gas: Sequence[float]) -> float:
