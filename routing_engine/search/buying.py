@@ -28,8 +28,10 @@ from routing_engine.search.start_price import find_start_price
 CONSIDERABLE_IMPACT = 0.1
 """Price impact of the best single path from which on several need far less than it does."""
 
-LOWEST_RATE = 0.999
-"""Part of the rate that the price of a single path's start may be less, for it to be taken for the rate."""
+LOWER, LOOSER = 1e-3, 5e-7
+"""Part of the rate that the price of a single path's start may be less, for it to be taken for the rate; and part of
+the cost by which that may make a bound looser.
+"""
 
 LOOKS, LONGER_LOOKS = 16, 3
 """How often better paths are looked for at most at the input that is needed, and how often longer ones."""
@@ -113,7 +115,9 @@ class Purchase:
         if alone.edges and alone.least_price > 0.0:
             rate = min(alone.least_price, self._basket.wanted / gross)
             at_whole = self._splitter.reallocate(start, whole) if whole > amount else alone
-            self._splitter = self._splitter.value_input_at(_lower_rate(rate, single, self._splitter.graph, at_whole))
+            lower = _find_lower_rate(single, self._splitter.graph, at_whole) / rate if at_whole.edges else 0.0
+            is_close = 1.0 - LOWER < lower < 1.0 and (whole - amount) * (1.0 - lower) < LOOSER * gross
+            self._splitter = self._splitter.value_input_at(rate * lower if is_close else rate)
         allocation = self._splitter.grow([(edges, whole)], single.list_paths())
         if allocation.net == -inf:  # a market takes no more than the path needs
             allocation = self._splitter.grow([(edges, float(amount))], single.list_paths())
@@ -182,14 +186,10 @@ class Purchase:
         return self._finish(min(bought, cheaper_one or bought, key=attrgetter("cost")), is_large=False)
 
 
-def _lower_rate(rate: float, single: Single, graph: Graph, flows: Flows) -> float:
-    """Return a rate at which a single path earns nothing by leaving input, unless gas is much of what is paid."""
-    if not flows.edges:
-        return rate
-    hops, gas_cost = single.route.hops, single.route.gas_cost_in * flows.least_price
-    gas = [gas_cost * hop.gas / (single.route.gas or 1) for hop in hops]
-    lower = find_start_price(graph, flows, gas)
-    return lower if LOWEST_RATE * rate < lower < rate else rate
+def _find_lower_rate(single: Single, graph: Graph, flows: Flows) -> float:
+    """Return a rate at which a single path earns nothing by leaving input."""
+    gas_cost, total = single.route.gas_cost_in * flows.least_price, single.route.gas or 1
+    return find_start_price(graph, flows, [gas_cost * hop.gas / total for hop in single.route.hops])
 
 
 def _measure_gap(allocation: Allocation) -> float:

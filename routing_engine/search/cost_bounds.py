@@ -6,8 +6,10 @@ from routing_engine.certificate import Bounds
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.split import FEW, PROVEN, PROVEN_OF_FEW, Splitter
 
-WIDE = 0.01
-"""Relative gap of an input from which on it is bounded in a second way, though at the same rate."""
+WIDE, WIDE_OF_FEW = 1e-2, 1e-4
+"""Relative gaps from which on an input is bounded in a second way, though at the same rate: of any allocation, and of
+one over few paths, where decisions about markets often end otherwise.
+"""
 
 
 def bound_cost(splitter: Splitter, allocation: Allocation, gross: float) -> Bounds:
@@ -31,8 +33,9 @@ def bound_cost(splitter: Splitter, allocation: Allocation, gross: float) -> Boun
     if not _is_closed(allocation):
         amount = max(1.0, gross - splitter.least_gas)
         known = Bounds(*map(max, known, splitter.bound_input_at(rate, amount, allocation)))
+    wide = gross * (1.0 - (WIDE_OF_FEW if is_few else WIDE))
     # As all of an input may be left, it proves no more than what is wanted at the rate.
-    most = min(proven, wanted / slope * (1.0 - PROVEN_OF_FEW)) if slope > average else gross * (1.0 - WIDE)
+    most = min(proven, wanted / slope * (1.0 - PROVEN_OF_FEW)) if slope > average else wide
     if max(known) >= most:
         return known
     return Bounds(*map(max, known, splitter.bound_input_at(slope, gross, allocation)))
