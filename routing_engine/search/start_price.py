@@ -40,8 +40,8 @@ def find_start_price(graph: Graph, flows: Flows, gas: Sequence[float]) -> float:
     rows, taken = graph.forward.edges[flows.edges], np.array(flows.flows)
     given = _compute_amounts_out(rows, graph.pieces, taken).tolist()
     before = _compute_amounts_out(rows, graph.pieces, taken * (1.0 - PROBE)).tolist()
-    worth = 1.0
+    dual_price = 1.0
     for x, y, less, paid in zip(flows.flows[::-1], given[::-1], before[::-1], gas[::-1], strict=True):
-        kept = worth * (y - (y - less) / PROBE)
-        worth = worth * (y - less) / (PROBE * x) if kept >= paid else (worth * y - paid) / x
-    return worth * SAFE
+        kept = dual_price * (y - (y - less) / PROBE)
+        dual_price = dual_price * (y - less) / (PROBE * x) if kept >= paid else (dual_price * y - paid) / x
+    return dual_price * SAFE
