@@ -9,20 +9,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.graph.graph import Graph
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.bought import Basket, Bought, is_alike
+from routing_engine.search.exact_output import Flows
 from routing_engine.search.needed_input import ALIKE, NeededInput
 from routing_engine.search.query import Query, Single
 from routing_engine.search.renewal import STRETCHED, begin_anew
 from routing_engine.search.selling import is_just, sell, sell_as_asked
 from routing_engine.search.split import Splitter
+from routing_engine.search.start_price import find_start_price
 
 CONSIDERABLE_IMPACT = 0.1
 """Price impact of the best single path from which on several need far less than it does."""
+
+LOWER, LOOSER = 1e-3, 5e-7
+"""Part of the rate that the price of a single path's start may be less, for it to be taken for the rate; and part of
+the cost by which that may make a bound looser.
+"""
 
 LOOKS, LONGER_LOOKS = 16, 3
 """How often better paths are looked for at most at the input that is needed, and how often longer ones."""
@@ -31,12 +40,17 @@ DOUBTFUL, SAME = 1e-4, 1e-3
 """Part of the input that may be saved from which on it is sold from nothing again, unless it differs by no more than
 this part from the one for which that was done."""
 
-SAVED, MUCH_SAVED = 3e-5, 0.02
-"""Part of the cost that a further look must have saved for another to be taken; and for one over usual hops."""
+SAVED, MUCH_SAVED, PROVEN = 3e-5, 0.02, 3e-6
+"""Part of the cost that a further look must have saved for another to be taken; and for one over usual hops; and part
+of the input up to which none is taken if no more is open."""
 
 ANEW, ANEW_OPEN = 8, 5e-4
 """How often an input that is large for its markets is begun anew at most, and sold as exact-in would; and the part of
 the input that must be open for it."""
+
+CHEAPER_GAS, CHEAP = (0.1, 0.01), 0.003
+"""What gas is valued at, one after the other, as parts of its value by reference prices, where at the margin it is
+worth less than the other part."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -99,7 +113,11 @@ class Purchase:
         start = Allocation.from_parts([(edges, amount)], 1, len(edges))
         alone = self._splitter.reallocate(start, float(amount))
         if alone.edges and alone.least_price > 0.0:
-            self._splitter = self._splitter.value_input_at(min(alone.least_price, self._basket.wanted / gross))
+            rate = min(alone.least_price, self._basket.wanted / gross)
+            at_whole = self._splitter.reallocate(start, whole) if whole > amount else alone
+            lower = _find_lower_rate(single, self._splitter.graph, at_whole) / rate if at_whole.edges else 0.0
+            is_close = 1.0 - LOWER < lower < 1.0 and (whole - amount) * (1.0 - lower) < LOOSER * gross
+            self._splitter = self._splitter.value_input_at(rate * lower if is_close else rate)
         allocation = self._splitter.grow([(edges, whole)], single.list_paths())
         if allocation.net == -inf:  # a market takes no more than the path needs
             allocation = self._splitter.grow([(edges, float(amount))], single.list_paths())
@@ -123,7 +141,7 @@ class Purchase:
             bought = self._basket.choose(bought, [better], bought.searched)
             saved = (before.cost - bought.cost) / bought.cost
             if longer:
-                left = left - 1 if saved >= SAVED else 0
+                left = left - 1 if saved >= SAVED and self._open > PROVEN else 0
             longer |= saved < MUCH_SAVED
         return bought
 
@@ -136,6 +154,7 @@ class Purchase:
 
     def _begin_anew(self, bought: Bought) -> None:
         """Begin anew with a part of the paths, and sell the input as exact-in would, as long as that saves anything."""
+        bought = self._lower_gas(bought)
         for _ in range(ANEW):
             if self._splitter.is_over:
                 break
@@ -146,6 +165,31 @@ class Purchase:
                 bought = self._basket.choose(bought, sell_as_asked(self._query, self._allowed, amount), amount)
             if before.cost - bought.cost < SAVED * bought.cost:
                 break
+
+    def _lower_gas(self, bought: Bought) -> Bought:
+        """Sell the input with gas that becomes cheaper by steps, where it is worth next to nothing at the margin.
+
+        With cheap gas from the start many small paths come first, and keep out those that bring most.
+        """
+        graph, problem, amount = self._splitter.graph, self._splitter.problem, bought.flows.amount
+        reference = float(graph.units[problem.end] / graph.units[problem.start])
+        if not 0.0 < bought.flows.least_price < CHEAP * reference:
+            return bought
+        dear, *cheaper = [part * reference for part in CHEAPER_GAS]
+        found = sell(self._query, self._allowed, amount, dear)
+        for rate in (*cheaper, bought.flows.least_price):
+            if found is None or found.net == -inf or self._splitter.is_over:
+                return bought
+            splitter = self._query.create_splitter(self._allowed, self._hops, rate)
+            found = splitter.improve(found.list_parts(), longer=True)
+        cheaper_one = self._basket.match(found, amount)
+        return self._finish(min(bought, cheaper_one or bought, key=attrgetter("cost")), is_large=False)
+
+
+def _find_lower_rate(single: Single, graph: Graph, flows: Flows) -> float:
+    """Return a rate at which a single path earns nothing by leaving input."""
+    gas_cost, total = single.route.gas_cost_in * flows.least_price, single.route.gas or 1
+    return find_start_price(graph, flows, [gas_cost * hop.gas / total for hop in single.route.hops])
 
 
 def _measure_gap(allocation: Allocation) -> float:

@@ -140,5 +140,10 @@ def _replay_cheapest(
     if cheapest:
         yield cheapest
     elif found:
-        just = (each.allocation for each in found if single and is_just(single, each.allocation))
-        yield next(just, found[0].allocation), None
+        just = [each.allocation for each in found if single and is_just(single, each.allocation)]
+        yield max(just, key=_get_least_input, default=found[0].allocation), None
+
+
+def _get_least_input(allocation: Allocation) -> float:
+    """Return the greater one of the bounds of the input."""
+    return max(allocation.least_input)

@@ -41,16 +41,17 @@ def find_least_gas(graph: Graph, problem: SplitProblem, gas_cost: npt.NDArray[np
     gas_cost : float64 array
         From `Graph.gas_cost`.
     """
-    leaving = _select_rows(graph.forward, problem.start, problem.allowed)
-    arriving = _select_rows(graph.reverse, problem.end, problem.allowed)
-    first, last = (rows["gas"] * gas_cost[rows["chain"]] for rows in (leaving, arriving))
-    direct = first[leaving["other"] == problem.end].min(initial=inf)
+    first, _ = _value_gas(graph.forward, problem.start, problem.allowed, gas_cost)
+    last, source = _value_gas(graph.reverse, problem.end, problem.allowed, gas_cost)
+    direct = last[source == problem.start].min(initial=inf)
     least = min(direct, first.min(initial=inf) + last.min(initial=inf))
     return float(least * graph.units[problem.start]) if least < inf else 0.0
 
 
-def _select_rows(adjacency: Adjacency, token: int, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.void]:
-    """Select the edges of a token over allowed markets."""
+def _value_gas(
+    adjacency: Adjacency, token: int, allowed: npt.NDArray[np.bool_], gas_cost: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    """Return the cost of gas of a token's edges over allowed markets, and the tokens at their other ends."""
     rows = adjacency.edges[adjacency.first[token] : adjacency.first[token + 1]]
-    selected: npt.NDArray[np.void] = rows[allowed[rows["market"]]]
-    return selected
+    is_allowed = allowed[rows["market"]]
+    return rows["gas"][is_allowed] * gas_cost[rows["chain"][is_allowed]], rows["other"][is_allowed]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from routing_engine.search.bought import Basket, Bought, is_alike
 from routing_engine.search.query import Query, Single
-from routing_engine.search.selling import find_part, sell, sell_as_asked, sell_briefly
+from routing_engine.search.selling import find_part, is_just, sell, sell_as_asked, sell_briefly
 
 STEPS = 16
 """Inputs that are allocated at most."""
@@ -67,7 +67,8 @@ class NeededInput:
             if found is None or found.flows.amount > UNBELIEVED * amount:
                 break
             before, amount = amount, found.flows.amount
-            if is_alike(before, amount, ROUGHLY) or self._query.budget.is_spent():
+            is_single = single and is_just(single, found.allocation)
+            if is_single or is_alike(before, amount, ROUGHLY) or self._query.budget.is_spent():
                 break
         return amount
 

@@ -19,6 +19,7 @@ from routing_engine.model import Hop
 from routing_engine.request import MAX_HOPS, USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation, Part
+from routing_engine.search.cost_bounds import bound_cost
 from routing_engine.search.path_search import (
     NEAR,
     Candidate,
@@ -167,7 +168,7 @@ class Query:
         max_hops, gas_aware = allocation.max_hops, route.gas_priced
         if route.side is Side.EXACT_OUT:
             gross = float(route.amount_in_gross)
-            least = splitter.bound_input(allocation, gross)
+            least = bound_cost(splitter, allocation, gross)
             return Certificate.of_input(gross, least, max_hops, gas_aware=gas_aware)
         net, most = float(route.amount_out_net), splitter.bound_output(allocation)
         if min(most) > net * (1.0 + WIDE):

@@ -129,14 +129,17 @@ def find_part(query: Query, allowed: Mask) -> Single | None:
     return single
 
 
-def sell(query: Query, allowed: Mask, amount: float) -> Allocation | None:
-    """Allocate an input as if it were the one to be sold; None where markets don't take it."""
+def sell(query: Query, allowed: Mask, amount: float, gas_rate: float | None = None) -> Allocation | None:
+    """Allocate an input as if it were the one to be sold; None where markets don't take it.
+
+    `gas_rate` is as of `Query.create_splitter`; the single path to begin with is found by reference prices.
+    """
     if not 1.0 <= amount < MAX_AMOUNT:
         return None
     selling = query.sell(int(amount))
     single = selling.find_single(allowed, query.request.max_hops)
     if single:
-        return selling.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
+        return selling.create_splitter(allowed, len(single.edges), gas_rate).allocate(*single.list_starts())
     allocations = (allocation for _, allocation in allocate_beyond_paths(selling, allowed))
     return next((allocation for allocation in allocations if allocation.net > -inf), None)
 
@@ -147,7 +150,9 @@ def sell_briefly(query: Query, allowed: Mask, amount: float, hops: int) -> Alloc
         return None
     selling = query.sell(int(amount)).shorten(hops, query.request.max_splits)
     single = selling.find_single(allowed, selling.request.max_hops)
-    return selling.create_splitter(allowed, len(single.edges)).improve([single.get_part()]) if single else None
+    if single is None:
+        return None
+    return selling.create_splitter(allowed, len(single.edges)).improve([single.get_part()], is_judged=False)
 
 
 def sell_as_asked(query: Query, allowed: Mask, amount: float) -> list[Allocation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 
@@ -140,8 +141,12 @@ class Splitter:
         What more hops offer hides some paths of fewer when paths are added one step at a time. `starts` and `others`
         are as of `allocate`; hops are the usual ones by default.
         """
-        max_hops = max_hops or self._problem.max_hops
+        is_first, max_hops = max_hops is None, max_hops or self._problem.max_hops
         allocation = self._improve(starts, problem := self._problem._replace(max_hops=max_hops))
+        if is_first and problem.least_price > 0.0 and allocation.count == 1 and self.is_doubtful(allocation):
+            # A closer look proves most, and would be asked for in the end.
+            judged = self._improve(allocation.list_parts(), problem, JUDGE)
+            allocation = replace(choose_better(allocation, judged), is_judged=True)
         shorter = next((path for path in others if len(path) < max_hops), ())
         is_doubtful = self.is_doubtful(allocation)
         may_be = 1 < allocation.count <= FEW and allocation.is_open(DOUBTFUL_OF_FEW)
@@ -155,10 +160,13 @@ class Splitter:
             return allocation  # from these paths the search has gone on already
         return choose_better(allocation, self._improve(fewer.list_parts(), problem))
 
-    def improve(self, starts: Sequence[Part], *, longer: bool = False) -> Allocation:
-        """Improve an allocation by further paths, as long as its net output grows; a split also by longer ones."""
+    def improve(self, starts: Sequence[Part], *, longer: bool = False, is_judged: bool = True) -> Allocation:
+        """Improve an allocation by further paths, as long as its net output grows; a split also by longer ones.
+
+        Without a bound, where nobody asks for one, that takes less time.
+        """
         max_hops = self.request.max_hops if longer and self._may_be_longer(len(starts)) else self._problem.max_hops
-        return self._improve(starts, self._problem._replace(max_hops=max_hops))
+        return self._improve(starts, self._problem._replace(max_hops=max_hops), is_judged=is_judged)
 
     def without(self, market: int) -> Splitter:
         """Return a splitter of the same request that does not use a market."""
@@ -196,22 +204,13 @@ class Splitter:
             allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, JUDGE))
         return Bounds(allocation.bound, allocation.flow_bound)
 
-    def bound_input(self, allocation: Allocation, gross: float) -> Bounds:
-        """Return what no route that gives the request's output costs less than, gas valued in the input.
+    def bound_input_at(self, rate: float, amount: float, allocation: Allocation) -> Bounds:
+        """Return bounds of the input and gas of all routes that give the request's output.
 
-        The allocation costs `gross`. Where its own bound is not close, it is judged anew at no more than the average
-        rate: a unit left must not seem worth more than one that is sold. A loose bound is closer at the marginal rate.
+        They follow from what an amount is worth over an allocation's paths, and a unit of it that is left is the rate.
         """
-        proven = gross * (1.0 - (PROVEN_OF_FEW if allocation.count <= FEW else PROVEN))
-        known, slope = allocation.least_input, allocation.slope
-        ways = (min(slope, self.request.amount / gross), max(1.0, gross - self.least_gas)), (slope, gross)
-        for rate, amount in ways:
-            if rate <= 0.0 or max(known) >= proven:
-                break
-            problem = self.value_input_at(rate)._problem._replace(max_hops=allocation.max_hops)
-            judged = self._improve(allocation.list_parts(amount / allocation.amount), problem, JUDGE)
-            known = Bounds(*map(max, known, judged.least_input))
-        return known
+        problem = self.value_input_at(rate)._problem._replace(max_hops=allocation.max_hops)
+        return self._improve(allocation.list_parts(amount / allocation.amount), problem, JUDGE).least_input
 
     def _improve(
         self, starts: Sequence[Part], problem: SplitProblem, rounds: int = ROUNDS, *, is_judged: bool = True

@@ -165,6 +165,15 @@ def test_what_orders_give_is_proven_to_cost_what_they_sell(shared_data: Path) ->
 
 
 @pytest.mark.shared_data
+def test_what_gas_is_worth_nothing_for_begins_with_dear_gas(shared_data: Path) -> None:
+    """At a price impact of 99.9 % small paths kept great ones out: 3.44e24 were paid, once 3.04e24."""
+    market = recorded.market(shared_data, recorded.AUCTION)
+    sale = recorded.orders(shared_data, market, 10**10)[0][473].request
+    bought = Router(market).find_routes(replace(sale, side="exact_out", amount=154_090_454)).best()
+    assert bought.amount_in_gross <= 2.7e24
+
+
+@pytest.mark.shared_data
 @pytest.mark.parametrize("name", ["AAVE_to_GNO_5000", "GNO_to_AAVE_3500", "UNI_to_GNO_150000", "WETH_to_SHIB_500"])
 def test_amounts_beyond_liquidity_give_no_less_than_smaller_ones(shared_data: Path, name: str) -> None:
     """From 1,000 times the scenario on, two of them once gave 7 and 9 bps less than at 300 times."""
