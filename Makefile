@@ -90,7 +90,7 @@ $(VENV)/.serve-ready: setup.cfg constraints.txt
 	@$(BIN)/pip install -qq -c constraints.txt uv
 	@$(INSTALL) networkx numba numpy
 	@echo "Compiling the routing kernels meanwhile (once) …"
-	@$(BIN)/python -m routing_engine.warm_up & compiling=$$!; \
+	@$(BIN)/python -m routing_engine.warm_up --formulas & compiling=$$!; \
 	 $(INSTALL) -e '.[$(EXTRA)]' && wait $$compiling
 	@touch $@
 

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from routing_engine.batch.rehearsal import build_tiny_market
+from routing_engine.curves.kernels import cryptoswap, stableswap, stableswap_dynamic_fee
 from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
+from routing_engine.curves.kernels.mobius_pieces import fit_pieces
+from routing_engine.curves.kernels.shapes import shape_in, shape_out
 from routing_engine.graph.graph import Graph
 from routing_engine.kernels.arrays import FORWARD, PathProblem, SplitProblem, Weights
 from routing_engine.kernels.bound.branching import refine_bound
@@ -16,6 +19,7 @@ from routing_engine.kernels.bound.dual_prices import compute_dual_prices
 from routing_engine.kernels.bound.exclusion import exclude_edges
 from routing_engine.kernels.bound.flow_bound import bound_all_flows
 from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits
+from routing_engine.kernels.bound.payable import bound_payable
 from routing_engine.kernels.bound.settled_prices import settle_prices
 from routing_engine.kernels.reference_prices import find_widest_prices
 from routing_engine.kernels.search.best_paths import find_best_paths
@@ -34,11 +38,33 @@ Kernel = tuple[Any, tuple[Any, ...]]
 """A kernel, and arguments of the types that it is called with; their values do not matter."""
 
 
-def list_kernels() -> list[Kernel]:
-    """List what is to be compiled: neighbours have much in common, and what takes long does not stand in the middle."""
+def list_kernels(*, with_formulas: bool = False) -> list[Kernel]:
+    """List what is to be compiled: neighbours have much in common, and what takes long does not stand in the middle.
+
+    The formulas of stable, weighted, Solidly and crypto pools come with it on demand: without one, nobody needs them.
+    """
     market = build_tiny_market()
     graph = Graph.compile(market.markets.values(), market.gas_prices)
-    return [*_list_bounds(graph), *_list_small_kernels(graph), *_list_divisions(graph)]
+    formulas = list_formulas() if with_formulas else []
+    return [*_list_bounds(graph), *_list_small_kernels(graph), *formulas, *_list_divisions(graph)]
+
+
+def list_formulas() -> list[Kernel]:
+    """List what computes the curves of pools that are given by a formula, and turns them into pieces."""
+    params = np.zeros(1)
+    once = (
+        cryptoswap.removed_for, cryptoswap.added_for, cryptoswap.crypto_out, cryptoswap.crypto_in,
+        stableswap.invariant_in, stableswap_dynamic_fee.stable_fee_in, stableswap_dynamic_fee.growing_limit,
+        stableswap_dynamic_fee.output_growth,
+    )  # fmt: skip
+    twice = cryptoswap.imbalance, cryptoswap.kept_share, stableswap_dynamic_fee.kept_share
+    return [
+        *((kernel, (params, 0, 0.0)) for kernel in once),
+        *((kernel, (params, 0, 0.0, 0.0)) for kernel in twice),
+        (shape_in, (0, params, 0, 0.0)),
+        (shape_out, (0, params, 0, 0.0)),
+        (fit_pieces, (0, params, 0.0, 0.0, 0.0, 0.0)),
+    ]
 
 
 def _list_bounds(graph: Graph) -> list[Kernel]:
@@ -54,6 +80,7 @@ def _list_bounds(graph: Graph) -> list[Kernel]:
         (certify, (*judged, 0.0, False)),
         (fill_limits, (problem, state, workspace.scratch.is_adjacent, False)),
         (clear_limits, (problem, state, 0)),
+        (bound_payable, (problem, 0.0)),
     ]
 
 

@@ -27,13 +27,13 @@ def build_tiny_market() -> Snapshot:
 
 
 def rehearse(build: BuildSearcher) -> None:
-    """Search both ways, for amounts that fit and for amounts that are too large.
+    """Search both ways, for amounts that gas takes, that fit, and that are too large.
 
     What is compiled is what the engine calls, with the types that it uses.
     """
     searcher = build(build_tiny_market())
     for side in ("exact_in", "exact_out"):
-        for amount in (10**7, 10**30):
+        for amount in (10**5, 10**7, 10**30):
             request = RouteRequest(token_in=FIRST, token_out=SECOND, amount=amount, side=side)
             try:
                 searcher.find_routes(request).best()

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.curves.kernels import edge_curve
 from routing_engine.deadline import QUOTE
 from routing_engine.errors import QuoteRefused
+from routing_engine.jit.direct_call import Compiled
 from routing_engine.route import Side
 from routing_engine.search.allocation import Part
 from routing_engine.search.path_search import replay
-from routing_engine.search.payable import bound_outputs
 from routing_engine.search.query import Query, Single
 
 SMALLEST_PART = 256
 """A path that takes less than the amount divided by this is not looked for."""
 
 BISECTIONS = 24
+
+_compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
 ROUNDING = 1e-3
 """Part by which markets may take or give more than their curves say, where amounts are of few units."""
@@ -79,4 +84,17 @@ def bound_amount(query: Query, allowed: npt.NDArray[np.bool_]) -> float:
     edges = edges[allowed[edges["market"]]]
     if not is_exact_out:
         return float(edges["x_max"].sum()) * (1.0 + ROUNDING)
-    return float(bound_outputs(edges, graph.pieces, edges["x_max"]).sum()) * (1.0 + ROUNDING)
+    return float(_bound_outputs(edges, graph.pieces).sum()) * (1.0 + ROUNDING)
+
+
+def _bound_outputs(edges: npt.NDArray[np.void], pieces: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return what edges give at most, in smallest units; infinite where that is not known.
+
+    A curve that is not concave lies below the line of its largest average price.
+    """
+    taken = edges["x_max"]
+    given = taken * edges["max_average_price"]
+    is_sharp = edges["concave"] != 0
+    given[is_sharp] = _compute_amounts_out(edges[is_sharp], pieces, taken[is_sharp])
+    outputs: npt.NDArray[np.float64] = np.nan_to_num(given * (1.0 + edges["above"]), nan=inf, posinf=inf)
+    return outputs

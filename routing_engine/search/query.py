@@ -15,6 +15,8 @@ from routing_engine.deadline import QUOTE, Budget
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
+from routing_engine.jit.direct_call import Compiled
+from routing_engine.kernels.bound import payable
 from routing_engine.model import Hop
 from routing_engine.request import MAX_HOPS, USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
@@ -29,9 +31,10 @@ from routing_engine.search.path_search import (
     replay,
     replay_best,
 )
-from routing_engine.search.payable import bound_payable
 from routing_engine.search.split import Splitter
 from routing_engine.values import seal, settle_late
+
+_bound_payable = Compiled(payable.bound_payable)
 
 WIDE = 0.01
 """Relative gap from which on a bound by what markets can pay is looked at too."""
@@ -172,8 +175,7 @@ class Query:
             return Certificate.of_input(gross, least, max_hops, gas_aware=gas_aware)
         net, most = float(route.amount_out_net), splitter.bound_output(allocation)
         if min(most) > net * (1.0 + WIDE):
-            payable = bound_payable(splitter.problem, float(route.amount_in))
-            most = most._replace(of_flows=min(most.of_flows, payable))
+            most = most._replace(of_flows=min(most.of_flows, _bound_payable(splitter.problem, float(route.amount_in))))
         return Certificate.of_output(net, most, max_hops, gas_aware=gas_aware)
 
     def certify(self, route: Route, allowed: Mask) -> Certificate:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.search.payable import bound_payable
+from routing_engine.kernels.bound.payable import bound_payable
 from tests.support.certificate_attacks import find_rival
 from tests.support.dirty_markets import make_market
 

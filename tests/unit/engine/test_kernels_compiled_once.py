@@ -11,7 +11,7 @@ from threading import Thread
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.jit.direct_call import Compiled
-from routing_engine.search import exact_output, path_search, reallocation, split
+from routing_engine.search import exact_output, path_search, query, reallocation, split
 from tests.support.mixed import GAS_PRICES, mixed_markets
 
 ON_COLUMNS_AND_TOKENS = {"find_last_row", "look_up_price", "_find_highest_target", "sort_by"}
@@ -49,7 +49,7 @@ def compiled_kernels() -> list[Compiled]:
     """List the kernels that searches and divisions call without the dispatcher."""
     return [
         each
-        for module in (path_search, split, reallocation, exact_output)
+        for module in (path_search, query, split, reallocation, exact_output)
         for each in vars(module).values()
         if isinstance(each, Compiled)
     ]
@@ -88,7 +88,7 @@ def test_whatever_is_asked_calls_each_kernel_with_one_signature(monkeypatch):
             router.find_pareto_set(request)
             list(router.stream(request))
     kernels = compiled_kernels()
-    assert len(kernels) == 7
+    assert len(kernels) == 8
     assert [len(each.kernel.signatures) for each in kernels] == [1] * len(kernels)
 
 
