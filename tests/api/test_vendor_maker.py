@@ -35,7 +35,7 @@ def test_a_vendor_from_rows_is_like_one_that_the_service_makes(resources: Resour
 
 def describe(rows: list[dict[str, Any]], vendor: NewVendor) -> list[str]:
     """Return a vendor's rows without what is only its own; that is looked at here where it follows from the vendor."""
-    mine = [row for row in rows if vendor.vendor_id in (row["id"] if "id" in row else "", row.get("vendor_id"))]
+    mine = [row for row in rows if vendor.vendor_id in (row.get("id"), row.get("vendor_id"))]
     assert {row["address"] for row in mine if "address" in row} <= {make_simulated_address(vendor.vendor_id)}
     assert {row["last4"] for row in mine if "last4" in row} <= {text[-4:] for text in vendor.keys.values()}
     plain = [{name: value for name, value in row.items() if name not in ITS_OWN} for row in mine]
