@@ -8,6 +8,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # Not pip: of a minute and a half of processor time that it takes for all, uv takes eleven seconds.
 INSTALL := $(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt
+LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 PORT ?= 8000
 DATA_DIR ?= .data
 
@@ -25,7 +26,7 @@ serve: $(VENV)/.serve-ready
 # `lint` has to say comes among the tests, as soon as it has ended.
 test: $(VENV)/.test-collected
 	$(BIN)/python -m tests.support.programs
-	@$(MAKE) --no-print-directory --output-sync=target lint & linting=$$!; \
+	@(said=$$({ $(LINT); } 2>&1); found=$$?; echo "$$said"; exit $$found) & linting=$$!; \
 	 $(BIN)/pytest -n 7 --dist loadgroup --no-loadscope-reorder; tested=$$?; \
 	 wait $$linting && exit $$tested
 
@@ -69,10 +70,7 @@ docs: $(VENV)/.test-ready
 	$(BIN)/pytest -q -p no:xdist tests/docs/other_languages.py
 
 lint: $(VENV)/.test-ready
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(LINT)
 
 # Routers side by side, FULL=1 on recorded markets too; then what only this engine has. See docs/benchmarks.md.
 bench: $(VENV)/.test-ready
