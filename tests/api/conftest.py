@@ -25,7 +25,7 @@ from api.services.market.market import MarketService
 from api.services.market.supply import load_offline
 from api.services.resources import Resources
 from api.services.simulator.ledger import SimulatedLedger
-from api.services.vendors.vendors import NewVendor, create_vendor
+from api.services.vendors.vendors import NewVendor
 from api.storage.db import Database
 from tests.support.clock import SettableClock
 from tests.support.contract import hold_to_contract
@@ -33,6 +33,7 @@ from tests.support.databases import DIALECTS, Databases, empty
 from tests.support.logs import log_plainly
 from tests.support.receiver import StaticResolver
 from tests.support.shop import Shop
+from tests.support.vendors import VendorMaker
 from tests.support.webhooks import Desk
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -151,13 +152,19 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
+@pytest.fixture(scope="session")
+def vendor_maker() -> VendorMaker:
+    """Makes the vendors of all tests."""
+    return VendorMaker()
+
+
 @pytest.fixture
-def make_merchant(resources: Resources) -> Callable[[str], Merchant]:
+def make_merchant(resources: Resources, vendor_maker: VendorMaker) -> Callable[[str], Merchant]:
     """Make a vendor with keys and test accounts."""
 
     def make(name: str) -> Merchant:
         with resources.database.write() as session:
-            return Merchant(create_vendor(session, name, resources.clock.now()))
+            return Merchant(vendor_maker.make(session, name, resources.clock.now()))
 
     return make
 
