@@ -24,11 +24,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.load.changing_market import EVERY_S, list_quotes, measure_router, serving_changing_market
+from benchmarks.load.changing_market import EVERY_S, list_quotes, serving_changing_market
 from benchmarks.load.client import Ask, Measured, measure, require_wrk
 from benchmarks.load.open_streams import open_streams
 from benchmarks.load.postgres import postgres_urls
 from benchmarks.load.processes import Server, find_port, serving
+from benchmarks.load.router_loops import run_router_loops
 
 LINK: dict[str, Any] = {
     "line_items": [{"title": "Shoes", "quantity": 1}],
@@ -66,7 +67,9 @@ def _measure_all(options: argparse.Namespace, stack: ExitStack, folder: Path) ->
     database = stack.enter_context(postgres_urls()) if options.postgresql else None
     ours = stack.enter_context(_serve_ours(shlex.split(options.checkout), folder, database))
     bares = [stack.enter_context(_serve_bare(app, folder, database)) for app in ("asgi", "twin")]
-    orders = Orders(ours)
+    key = _wait_for_welcome(ours)["key"]
+    ours.wait_until_idle()
+    orders = Orders(ours, key)
     asks = {row: pair for row, pair in _choose_asks(orders, bares[0]).items() if row in (options.only or [row])}
     if options.streams:
         streams = stack.enter_context(open_streams(ours, orders.ids, options.streams))
@@ -88,18 +91,24 @@ def _measure_all(options: argparse.Namespace, stack: ExitStack, folder: Path) ->
 
 
 def _measure_changing(options: argparse.Namespace, stack: ExitStack, folder: Path) -> None:
-    """Measure quotes on a generated market that changes, beside the router by itself."""
+    """Measure quotes on a generated market that changes, and the router by itself, in turns."""
     pools, began = options.changing, time.monotonic()
-    ours = stack.enter_context(serving_changing_market(shlex.split(options.checkout), pools, folder))
+    ours, key = stack.enter_context(serving_changing_market(shlex.split(options.checkout), pools, folder))
+    streams = stack.enter_context(open_streams(ours, Orders(ours, key).ids, options.streams))
     measure(ours, list_quotes(pools), WARM_UP_S, folder)
-    changes = round((time.monotonic() - began) / EVERY_S)
-    quotes = _take_median([measure(ours, list_quotes(pools), options.seconds, folder) for _ in range(options.rounds)])
+    loops = stack.enter_context(run_router_loops(pools, changes=round((time.monotonic() - began) / EVERY_S)))
+    turns = [
+        (measure(ours, list_quotes(pools), options.seconds, folder), loops.measure(options.seconds))
+        for _ in range(options.rounds)
+    ]
+    quotes, alone = map(_take_median, zip(*turns, strict=True))
     print(
-        f"quotes on {pools} pools, of which one in a hundred changes every second: {quotes.rate:.0f}/s, "
-        f"p99 {quotes.p99_ms:.0f} ms, {quotes.cpu_ms:.2f} ms of processor time, {quotes.refused} refused"
+        f"quotes on {pools} pools, of which one in a hundred changes every second, {streams.count()} streams open: "
+        f"{quotes.rate:.1f}/s, p99 {quotes.p99_ms:.0f} ms, {quotes.cpu_ms:.1f} ms of processor time, "
+        f"{quotes.refused} refused"
     )
-    rate = measure_router(pools, options.seconds, changes)
-    print(f"the router alone, in a loop: {rate:.0f} routes for a second of processor time, {1000 / rate:.2f} ms each")
+    print(f"the router alone: {alone.rate:.1f}/s, p99 {alone.p99_ms:.0f} ms, {alone.cpu_ms:.1f} ms of processor time")
+    print(f"of the router's: {quotes.rate / alone.rate:.2f}, by processor time {alone.cpu_ms / quotes.cpu_ms:.2f}")
     print(f"memory: {ours.read_megabytes():.0f} MB")
 
 
@@ -131,11 +140,10 @@ def _serve_bare(app: str, folder: Path, database: dict[str, str] | None) -> Iter
 
 
 class Orders:
-    """The key that a new service gave, and orders made with it: nobody reads one and the same all the time."""
+    """Orders made with a key: nobody reads one and the same all the time."""
 
-    def __init__(self, ours: Server) -> None:
-        self.key = _wait_for_welcome(ours)["key"]
-        ours.wait_until_idle()
+    def __init__(self, ours: Server, key: str) -> None:
+        self.key = key
         made = (_send(f"{ours.url}/api/v1/payment_link", {"X-Api-Key": self.key}) for _ in range(ORDERS))
         self.ids = [str(each["payment_order_id"]) for each in made]
 

@@ -5,6 +5,7 @@ Every second one pool in a hundred gets other reserves, as blocks bring them.
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import time
@@ -14,6 +15,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from api.schemas.pairs import DEFAULT_SPLITS
+from api.services.routing.query import ANSWER_WORK
 from benchmarks.instances import Query, constant_product_market, queries
 from benchmarks.load.client import Ask
 from benchmarks.load.processes import Server, find_port, run_beside, run_once, serving
@@ -23,15 +26,15 @@ from tests.support.redis_server import redis_server
 
 EVERY_S = 1.0
 SOURCE, LIFE_S = "generated", 86_400
-SHARE = 100
+SHARE, SEED = 100, 3
 PAIRS = 50
 SIZES = (0.001, 0.01)
 UNLIMITED = {f"RATE_LIMIT_{name}": "1000000" for name in ("KEY", "ROUTING", "KEYLESS", "PAGE")}
 
 
 @contextmanager
-def serving_changing_market(checkout: Sequence[str], pools: int, folder: Path) -> Iterator[Server]:
-    """Run the service on a market of so many pools that changes every second, until the block ends."""
+def serving_changing_market(checkout: Sequence[str], pools: int, folder: Path) -> Iterator[tuple[Server, str]]:
+    """Run the service on a market of so many pools that changes every second, until the block ends; give a key too."""
     with redis_server() as (url, _), run_beside([sys.executable, "-m", __name__, url, str(pools)]):
         settings = UNLIMITED | {
             "ADAPTERS": "sandbox",  # what the board has comes from here
@@ -40,51 +43,35 @@ def serving_changing_market(checkout: Sequence[str], pools: int, folder: Path) -
         }
         port = find_port()
         run_once([*checkout, "db", "upgrade"], settings)
+        key = json.loads(run_once([*checkout, "vendors", "create", "Load", "--json"], settings))["test_key"]
         with serving([*checkout, "serve", "--port", str(port)], port, settings, folder / "changing.log") as server:
-            server.wait_for(_ask(_list_requests(pools)[0]))
-            yield server
+            server.wait_for(_ask(list_requests(pools)[0]))
+            yield server, key
 
 
 def list_quotes(pools: int) -> Ask:
     """Return the question for quotes of a hundred trades, one after the other."""
-    first, *others = map(_ask, _list_requests(pools))
+    first, *others = map(_ask, list_requests(pools))
     return Ask(path=first, others=tuple(others))
 
 
-def measure_router(pools: int, seconds: float, changes: int) -> float:
-    """Return how many of the same routes one process finds in a second of its processor time, on a market as changed.
-
-    Parameters
-    ----------
-    changes : int
-        How often the market has changed before; it goes on to change every second.
-    """
-    rng, snapshot = random.Random(3), constant_product_market(pools=pools)
-    for _ in range(changes):
-        snapshot = _change(snapshot, rng)
-    router, requests = Router(snapshot), _list_requests(pools)
-    for request in requests:
-        router.find_routes(request)
-    found, spent, due = 0, 0.0, EVERY_S
-    while spent < seconds:
-        began = time.process_time()
-        router.find_routes(requests[found % len(requests)])
-        found, spent = found + 1, spent + time.process_time() - began
-        if spent > due:
-            snapshot, due = _change(snapshot, rng), due + EVERY_S
-            router = router.follow(snapshot)
-    return found / spent
-
-
 @cache
-def _list_requests(pools: int) -> list[RouteRequest]:
+def list_requests(pools: int) -> list[RouteRequest]:
+    """Return what a hundred trades ask the router for, with the options of the service's quotes."""
     router = Router(constant_product_market(pools=pools))
     asked = [_make_request(each) for each in queries(router, PAIRS, SIZES)]
-    return [each for each in asked if router.find_routes(each).routes]
+    return [each for each in asked if router.find_routes(replace(each, max_splits=1, certify=False)).routes]
 
 
 def _make_request(query: Query) -> RouteRequest:
-    return RouteRequest(token_in=query.token_in, token_out=query.token_out, amount=query.amount)
+    return RouteRequest(
+        token_in=query.token_in,
+        token_out=query.token_out,
+        amount=query.amount,
+        max_splits=DEFAULT_SPLITS,
+        time_budget_ms=None,
+        work_budget=ANSWER_WORK,
+    )
 
 
 def _ask(request: RouteRequest) -> str:
@@ -95,7 +82,8 @@ def _ask(request: RouteRequest) -> str:
     )
 
 
-def _change(snapshot: Snapshot, rng: random.Random) -> Snapshot:
+def change(snapshot: Snapshot, rng: random.Random) -> Snapshot:
+    """Give one pool in a hundred other reserves."""
     chosen = rng.sample(list(snapshot.markets.values()), len(snapshot.markets) // SHARE)
     return snapshot.apply([_trade(pool, rng) for pool in chosen if isinstance(pool, ConstantProductPool)])
 
@@ -114,13 +102,13 @@ def main() -> None:
     from adapters.feed.state import SourceReport, State
 
     board = RedisBoard(Redis.from_url(sys.argv[1]), "checkout:market")
-    rng, snapshot = random.Random(3), constant_product_market(pools=int(sys.argv[2]))
+    rng, snapshot = random.Random(SEED), constant_product_market(pools=int(sys.argv[2]))
     owners = dict.fromkeys(snapshot.markets, SOURCE)
     sources = (SourceReport(name=SOURCE, expires_at=time.time() + LIFE_S),)
     while True:
         board.publish(State(snapshot=snapshot, owners=owners, sources=sources))
         time.sleep(EVERY_S)
-        snapshot = _change(snapshot, rng)
+        snapshot = change(snapshot, rng)
 
 
 if __name__ == "__main__":

@@ -93,9 +93,9 @@ def run_beside(command: Sequence[str]) -> Iterator[None]:
         started.wait()
 
 
-def run_once(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Run a process to its end; raises CalledProcessError if that is no good one."""
-    subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True)
+def run_once(command: Sequence[str], environment: Mapping[str, str]) -> bytes:
+    """Run a process to its end and return what it said; raises CalledProcessError if that is no good one."""
+    return subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True).stdout
 
 
 def find_port() -> int:

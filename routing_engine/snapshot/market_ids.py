@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
 
 from routing_engine.errors import InvalidMarket
 from routing_engine.market import Market
+from routing_engine.model import Token
 
+TOKEN_FIELDS = [field.name for field in fields(Token)]
 SHOWN = 10
 """Ids in an error."""
 
@@ -44,3 +48,22 @@ def replace_markets(
     replaced = {market_id: following.get(market_id) for market_id in states}
     following.update(states)
     return following, replaced, gone
+
+
+def keep_tokens(
+    known: Mapping[str, Any], states: Mapping[str, Market], replaced: Mapping[str, Market | None]
+) -> dict[str, Any]:
+    """Return what a snapshot knows of its tokens, where new states of its markets have the same; else nothing.
+
+    A table of the tokens of 20,000 pools takes 50 ms, and blocks change prices, not tokens.
+    """
+    if "tokens" not in known:
+        return {}
+    pairs = ((each.tokens, old.tokens if (old := replaced[name]) else ()) for name, each in states.items())
+    is_same = all(len(new) == len(old) and all(map(_is_alike, new, old)) for new, old in pairs)
+    return {"tokens": known["tokens"]} if is_same else {}
+
+
+def _is_alike(one: Token, other: Token) -> bool:
+    """Whether a token is another one in all that is said of it; tokens are equal by their address."""
+    return one is other or all(getattr(one, name) == getattr(other, name) for name in TOKEN_FIELDS)

@@ -21,7 +21,7 @@ from routing_engine.model import Token
 from routing_engine.reference.token_table import TokenTable
 from routing_engine.snapshot.chain_numbers import read_chain_numbers, read_moment
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
-from routing_engine.snapshot.market_ids import map_by_id, replace_markets
+from routing_engine.snapshot.market_ids import keep_tokens, map_by_id, replace_markets
 from routing_engine.token_fields import Transfers
 from routing_engine.values import seal
 
@@ -158,6 +158,7 @@ class Snapshot(Table):
         following._fill(markets, self._hash.follow(markets, replaced | gone if gone else replaced))
         if not gone and len(markets) == len(self._markets):
             vars(following).update(_before=weakref.ref(self), _states=tuple(states.values()))
+            vars(following).update(keep_tokens(vars(self), states, replaced))
         return following
 
     def changed_since(self, earlier: Snapshot) -> Sequence[Market] | None:
@@ -227,8 +228,7 @@ class Snapshot(Table):
     @property
     def _moment(self) -> dict[str, Any]:
         """What there is beside the markets, as plain values."""
-        found = {name: getattr(self, name) for name in MOMENT}
-        return {name: dict(each) if isinstance(each, Mapping) else each for name, each in found.items()}
+        return {name: dict(each) if isinstance(each := getattr(self, name), Mapping) else each for name in MOMENT}
 
     def __eq__(self, other: object) -> bool:
         return self is other or (self.id == other.id if isinstance(other, Snapshot) else NotImplemented)

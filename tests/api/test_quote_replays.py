@@ -173,6 +173,23 @@ def test_a_market_that_moves_is_kept_as_what_differs(resources: Resources) -> No
             )  # fmt: skip
 
 
+def test_what_another_process_has_kept_is_not_packed_again(
+    ask: Ask, client: FlaskClient, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that follow one market pack what changed once, not once each."""
+    others, snapshot = SnapshotArchive(), resources.market.snapshot
+    packed: list[str] = []
+    pack = SnapshotArchive.pack
+    monkeypatch.setattr(SnapshotArchive, "pack", lambda it, market: (packed.append(market.id), pack(it, market))[1])
+    for hours, count in ((25, 0), (25, 0), (1, 1)):
+        with resources.database.write() as session:
+            session.execute(delete(MarketSnapshot))
+            others.keep(session, pack(others, snapshot), START + timedelta(hours=hours))
+        quote = ask()
+        assert len(packed) == count
+        assert client.get(f"/api/v1/quote/{quote['quoteId']}/replay").status_code == 200
+
+
 def test_a_market_is_kept_whole_where_much_or_its_list_changed(resources: Resources) -> None:
     archive, first = SnapshotArchive(), resources.market.snapshot
     archive.pack(first)

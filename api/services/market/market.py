@@ -199,6 +199,7 @@ class MarketService:
             loaded = replace(last, sources=state.sources)
         else:
             router = last.router.follow(state.snapshot) if last else Router(state.snapshot)
+            _ = state.snapshot.tokens  # likewise
             loaded = _Loaded(router=router, sources=state.sources, at=self._clock.now())
         self._loaded, self._complaint = loaded, ""
         return loaded

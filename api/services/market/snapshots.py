@@ -40,8 +40,8 @@ class PackedSnapshot:
 
 
 _SNAPSHOT = MarketSnapshot.__table__.c
-_UNTIL = Statement(
-    select(_SNAPSHOT.id, _SNAPSHOT.kept_until).where(_SNAPSHOT.id.in_((bindparam("first"), bindparam("last"))))
+_IS_KEPT = Statement(
+    select(_SNAPSHOT.id).where(_SNAPSHOT.id == bindparam("id"), _SNAPSHOT.kept_until >= bindparam("until"))
 )
 _KEPT = select(_SNAPSHOT.id, _SNAPSHOT.kept_until).where(_SNAPSHOT.id.in_(bindparam("ids", expanding=True)))
 
@@ -68,10 +68,12 @@ class SnapshotArchive:
                 self._last = self._pack(snapshot)
             return self._last
 
-    def are_kept(self, place: Place, rows: Sequence[PackedSnapshot], until: datetime) -> bool:
-        """Whether all that `pack` gave, two rows at most, is stored until then, as it is for most quotes."""
-        found = _UNTIL.fetch(place, {"first": rows[0].id, "last": rows[-1].id})
-        return len([row for row in found if row.kept_until >= until]) == len(rows)
+    def is_kept(self, place: Place, snapshot_id: str, until: datetime) -> bool:
+        """Whether a market is stored until then, by whichever process, as it is for most quotes; so is its base.
+
+        Asked before `pack`, so that of several processes that follow one market the first packs it.
+        """
+        return bool(_IS_KEPT.fetch(place, {"id": snapshot_id, "until": until}))
 
     def keep(self, session: Session, rows: Sequence[PackedSnapshot], until: datetime) -> None:
         """Store what `pack` gave, unless it is there, until at least `until`."""

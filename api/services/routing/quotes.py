@@ -40,7 +40,7 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     router, sources = resources.market.current()
     missing = list_left_out(sources)
     with unknown_is_no_route(router):
-        result = router.find_routes(query.request)
+        result = resources.searches.find_routes(router, query.request)
     best = require_routes(result, missing)[0]
     writer = make_route_writer(resources, router, query)
     quote_id = make_id(IdPrefix.QUOTE, writer.at)
@@ -60,10 +60,10 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
 
 def _keep_market(resources: Resources, snapshot: Snapshot, until: datetime) -> None:
     """Store a market before the quote that rests on it; a market without a quote does no harm."""
-    packed = resources.snapshots.pack(snapshot)
     with resources.database.look() as place:
-        if resources.snapshots.are_kept(place, packed, until):
+        if resources.snapshots.is_kept(place, snapshot.id, until):
             return
+    packed = resources.snapshots.pack(snapshot)
     with resources.database.write() as session:
         resources.snapshots.keep(session, packed, until)
 

@@ -58,7 +58,7 @@ def search_routes(resources: Resources, query: RouteQuery) -> FoundRoutes:
     router, sources = resources.market.current()
     missing = list_left_out(sources)
     with unknown_is_no_route(router):
-        result = router.find_routes(query.request)
+        result = resources.searches.find_routes(router, query.request)
     require_routes(result, missing)
     body = write_routes(make_route_writer(resources, router, query), result)
     return FoundRoutes(

@@ -16,7 +16,7 @@ from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 
 if TYPE_CHECKING:
-    from routing_engine import Snapshot
+    from routing_engine.reference.token_table import TokenTable
 
 
 PLACE = "\x00updated_at"
@@ -74,18 +74,18 @@ def list_tokens(
         If no token has the key `cursor`.
     """
     snapshot = resources.market.snapshot
-    pages, asked = _begin_pages(snapshot), (limit, cursor, search, chain_id)
+    pages, asked = _begin_pages(snapshot.tokens), (limit, cursor, search, chain_id)
     found = pages.get(asked)
     if found is None:
-        found = _make_page(_list_assets(snapshot), limit, cursor, search, chain_id)
+        found = _make_page(_list_assets(snapshot.tokens), limit, cursor, search, chain_id)
         if len(pages) < KEPT_PAGES:
             pages[asked] = found
     return found
 
 
 @lru_cache(maxsize=1)
-def _begin_pages(snapshot: Snapshot) -> dict[tuple[int, str, str, int], TokenPage]:
-    """Return where the pages of this market are kept; those of the market before are forgotten."""
+def _begin_pages(tokens: TokenTable) -> dict[tuple[int, str, str, int], TokenPage]:
+    """Return where the pages of these tokens are kept; those of the tokens before are forgotten."""
     return {}
 
 
@@ -103,11 +103,11 @@ def _make_page(assets: tuple[Asset, ...], limit: int, cursor: str, search: str, 
 
 
 @lru_cache(maxsize=1)
-def _list_assets(snapshot: Snapshot) -> tuple[Asset, ...]:
+def _list_assets(tokens: TokenTable) -> tuple[Asset, ...]:
     """Return every listed asset, and each other token of the market on a described chain, by chain and address."""
     others = {
         token.key: Asset.of(token)
-        for token in sorted(snapshot.tokens, key=lambda token: (token.chain_id, token.address))
+        for token in sorted(tokens, key=lambda token: (token.chain_id, token.address))
         if token.chain_id in CHAINS and token_registry.info_of(token.chain_id, token.address) is None
     }
     return (*(asset for info in token_registry.tokens() for asset in Asset.listed(info)), *others.values())

@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,25 @@ def test_a_shared_symbol_must_be_told_apart() -> None:
     with pytest.raises(AmbiguousToken, match=r"@1 \(2 markets\).*@10 \(1 markets\)"):
         snapshot.token("A")
     assert snapshot.token("A@10").chain_id == 10
+
+
+def test_what_is_known_of_tokens_stays_known_until_a_market_has_others() -> None:
+    """Blocks change reserves; a table of the tokens of 20,000 pools takes longer than a search."""
+    start = Snapshot(market_of(PAIRS))
+    assert "tokens" not in vars(start.apply(market_of("ab: A B 7 7 30bps")))
+    known = start.tokens
+    assert start.apply(market_of("ab: A B 7 7 30bps")).tokens is known
+    assert start.apply().tokens is known
+    swapped = start.apply(market_of("ab: B C 7 7 30bps"))
+    assert swapped.tokens is not known
+    assert [*swapped.tokens] == [*Snapshot(swapped.markets.values()).tokens]
+    more = start.apply(market_of("ad: A D 7 7 30bps"))
+    assert token("D") in more.tokens
+    assert token("D") not in more.apply(removed=["ad"]).tokens
+    (pool,) = market_of("ab: A B 7 7 30bps")
+    assert isinstance(pool, ConstantProductPool)
+    renamed = start.apply([replace(pool, token0=replace(pool.token0, symbol="NEW"))])
+    assert renamed.token("NEW@1") == pool.token0
 
 
 def test_networkx_view_has_parallel_edges_with_fee_and_time() -> None:
