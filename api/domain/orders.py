@@ -155,7 +155,7 @@ def _find_due(order: OrderState, funds: Funds, now: datetime) -> OrderStep | Non
             return None
         case OrderStatus.EXPIRED if funds.first_at is not None and takes_payment(order, funds.first_at):
             return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
-        case OrderStatus.PROCESSING if not funds.all_sent_back:
+        case OrderStatus.PROCESSING if not funds.all_sent_back or funds.in_flight:
             return _settle(order, funds, now)
     return _find_after_close(order, funds)
 

@@ -125,6 +125,12 @@ CASES: dict[str, tuple[OrderState, Funds, datetime, list[str]]] = {
         SOON,
         ["refunded/"],
     ),
+    "wrong token, sent back while the right one is on its way": (
+        order("processing"),
+        Funds(first_at=SOON, foreign=True, in_flight=True, part_sent_back=True, all_sent_back=True),
+        SOON,
+        [],
+    ),
     "wrong token, sent back later": (
         order("failed", "wrong_token"),
         Funds(first_at=SOON, foreign=True, part_sent_back=True, all_sent_back=True),
