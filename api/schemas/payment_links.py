@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -37,6 +38,7 @@ MAX_QUANTITY = 1_000_000
 WHERE_PAID = "Where the customer goes once the order is paid"
 WHERE_CANCELLED = "Where the customer goes who does not want to pay"
 WHERE_FAILED = "Where the customer goes when the order has failed"
+_LOST_PLUS = re.compile(r"T.* [0-9]{2}:?[0-9]{2}$", re.ASCII)
 ORDER_EXAMPLE = "po_01kjmr9fr06kyra5w92xqnbd0m4c7t3j8vf"
 
 
@@ -49,6 +51,8 @@ class MomentField(fields.Field[datetime]):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> datetime:
         if not isinstance(value, str):
             raise expected("string", value)
+        if _LOST_PLUS.search(value):
+            raise ValidationError("Expected + before the offset, which an address writes as %2B: a bare + is a space")
         try:
             moment = datetime.fromisoformat(value)
             return moment.astimezone(UTC) if moment.tzinfo else self._refuse()

@@ -128,7 +128,7 @@ class AsyncOrders:
 
 
 class AsyncTransfers:
-    """What reached the vendor: all of it as a file, and what counts for no order, such as a payment from an exchange."""
+    """What reached the vendor: all of it as a file, and what counts for no order, such as one from an exchange."""
 
     def __init__(self, send: AsyncSend, stream: AsyncStream) -> None:
         self._send = send

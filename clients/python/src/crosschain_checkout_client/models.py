@@ -6,7 +6,7 @@ Words of a fixed set are literals; a later version of the service may send other
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -1132,7 +1132,7 @@ class SecretSubscription:
     """When it was made."""
     updated_at: datetime
     """When it last changed."""
-    secret: str
+    secret: str = field(repr=False)
     """What signs its deliveries, by Standard Webhooks; shown this once."""
 
 

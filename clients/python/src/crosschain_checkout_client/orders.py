@@ -122,7 +122,7 @@ class Orders:
 
 
 class Transfers:
-    """What reached the vendor: all of it as a file, and what counts for no order, such as a payment from an exchange."""
+    """What reached the vendor: all of it as a file, and what counts for no order, such as one from an exchange."""
 
     def __init__(self, send: Send, stream: Stream) -> None:
         self._send = send
