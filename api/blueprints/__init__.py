@@ -16,8 +16,8 @@ from api.blueprints import (
     branding,
     docs,
     events,
+    exports,
     health,
-    order_export,
     payment_links,
     payment_page,
     payments,
@@ -45,8 +45,8 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
     for resource in (payment_links, payments, unmatched_transfers, branding, tokens, webhooks, events, api_keys):
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)
-    api.register_blueprint(order_export.blueprint)
-    limits.protect_export(order_export.blueprint)
+    api.register_blueprint(exports.blueprint)
+    limits.protect_export(exports.blueprint)
     app.register_blueprint(payment_page.blueprint)
     limits.protect_page(payment_page.blueprint, payment_page.COSTLY)
     app.register_blueprint(brand_files.blueprint)

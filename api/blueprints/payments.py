@@ -70,8 +70,9 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     """Send some or all of what reached the merchant for an order back.
 
     `refunds` of the answer has each `transaction` that the merchant's own wallet has to sign; in test mode without
-    chains that wallet signs by itself. The order becomes refunded once nothing is left of what came. Send an
-    `Idempotency-Key` with each refund: without one, a request like one that is under way counts as its repetition.
+    chains that wallet signs by itself. The order becomes refunded, which closes it, once nothing is left of what came;
+    until then an open order of which all goes back is not `payable` (`refund_under_way`). Send an `Idempotency-Key`
+    with each refund: without one, a request like one that is under way counts as its repetition.
     """
     key = get_caller_key()
     asked = RefundRequest(**body, has_key=HEADER in request.headers)

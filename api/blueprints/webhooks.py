@@ -28,12 +28,13 @@ DISABLED = "The subscription is disabled; enable it first"
 def create(body: dict[str, Any]) -> dict[str, Any]:
     """Register an address for the events of one environment; the secret is shown this once.
 
-    Without `events` it hears of `payment_processing`, `payment_success` and `payment_failed`, and of no other type.
+    Without `events` it hears of `payment_processing`, `payment_success` and `payment_failed`, and of no other type. An
+    address may be registered again, such as for other types; `message` then says which webhooks have it already.
     """
     key = get_caller_key()
     data = subscriptions.register(get_resources(), key, body["webhook_url"], body["env_mode"], body["events"])
     message = f"Successfully registered webhook endpoint in {key.env_mode} mode for {key.vendor_name}."
-    return {"message": message, "data": data}
+    return {"message": message + _warn_of_twins(data.twins), "data": data}
 
 
 @blueprint.get(SUBSCRIPTIONS, operation="listWebhookSubscriptions")
@@ -141,3 +142,10 @@ def redeliver(delivery_id: str) -> dict[str, Any]:
     """Send an event to a subscription again, with the same id."""
     data = delivery_log.redeliver(get_resources(), get_caller_key(), delivery_id)
     return {"message": "The event is on its way again.", "data": data}
+
+
+def _warn_of_twins(twins: tuple[str, ...]) -> str:
+    """Say that an address has webhooks already, each of which sends it the events that both name."""
+    return (
+        f" {', '.join(twins)} has this address too: it gets the events that both name once from each." if twins else ""
+    )

@@ -31,7 +31,7 @@ STATUS: Mapping[type[RequestRefused], HTTPStatus] = {
 
 MESSAGES: Mapping[int, str] = {
     400: "Invalid request data",
-    404: "There is nothing at this address",
+    404: "There is nothing at this address; /docs has all that there is",
     405: "This address does not take this method; see the Allow header",
     413: "The request body is larger than 64 kB",
     429: "Too many requests; wait as long as the Retry-After header says",

@@ -8,10 +8,12 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from api.cli.http import URL
 from api.cli.support import PRIVATE_UMASK
 
 if TYPE_CHECKING:
@@ -79,7 +81,10 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
     finally:
         os.umask(umask)
     try:
-        for check in (check_database, check_redis, check_reach, check_market, check_chains):
+        # Without a BASE_URL of its own this shell knows nothing of the service's, but perhaps where it is.
+        address = None if os.environ.get("BASE_URL") else os.environ.get(URL)
+        reach = partial(check_reach, address=address or None)
+        for check in (check_database, check_redis, reach, check_market, check_chains):
             yield from check(resources)
     finally:
         with suppress(OSError):

@@ -80,6 +80,8 @@ class Funds:
         Whether notable money came after the order was closed, is final, and was not sent back.
     part_sent_back, all_sent_back : bool
         Whether the merchant has sent back some of all that came, with finality; all of it.
+    all_asked_back : bool
+        Whether the merchant wants to send back all that came, or has done so.
     """
 
     received: int = 0
@@ -95,6 +97,7 @@ class Funds:
     after_close: bool = False
     part_sent_back: bool = False
     all_sent_back: bool = False
+    all_asked_back: bool = False
 
 
 def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
@@ -112,6 +115,7 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
     early = [row for row in payments if not row.is_after_close]
     late = [row for row in payments if row.is_after_close and row.is_final and row.sent_back < row.amount]
     waiting, redirected = tuple(_select_waiting(rows)), _find_redirected(rows)
+    worth_a_word = _select_notable(payments, price) if _is_notable(payments, price) else []
     return Funds(
         received=sum(row.amount for row in taken),
         final=sum(row.amount for row in taken if row.is_final),
@@ -126,8 +130,8 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         foreign=_is_notable([row for row in early if not row.is_settlement_token and not row.is_rejected], price),
         after_close=_is_notable(late, price),
         part_sent_back=any(row.sent_back for row in payments),
-        all_sent_back=_is_notable(payments, price)
-        and all(row.sent_back >= row.amount for row in _select_notable(payments, price)),
+        all_sent_back=bool(worth_a_word) and all(row.sent_back >= row.amount for row in worth_a_word),
+        all_asked_back=bool(worth_a_word) and all(row.asked_back >= row.amount for row in worth_a_word),
     )
 
 

@@ -76,7 +76,6 @@ _REMEDIES: Mapping[OrderStatus, str] = MappingProxyType(
         _S.SUCCESS: "it is paid; refund it instead",
         _S.FAILED: "create a new payment link",
         _S.EXPIRED: "create a new payment link",
-        _S.CANCELLED: "create a new payment link",
         _S.REFUNDED: "the money went back already",
     }
 )
@@ -127,6 +126,8 @@ def cancel(order: OrderState, funds: Funds) -> OrderStep:
     """
     is_paid = order.status == OrderStatus.PROCESSING and order.amount is not None and funds.seen >= order.amount
     if is_paid or OrderStatus.CANCELLED not in TRANSITIONS[order.status]:
+        if order.status == OrderStatus.CANCELLED:
+            raise Conflict("The order is cancelled already")
         raise Conflict(f"The order is {order.status} and can't become cancelled: {_REMEDIES[order.status]}")
     return OrderStep(status=OrderStatus.CANCELLED, reason=StatusReason.CANCELLED_BY_VENDOR)
 
@@ -155,7 +156,7 @@ def _find_due(order: OrderState, funds: Funds, now: datetime) -> OrderStep | Non
             return None
         case OrderStatus.EXPIRED if funds.first_at is not None and takes_payment(order, funds.first_at):
             return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
-        case OrderStatus.PROCESSING if not funds.all_sent_back:
+        case OrderStatus.PROCESSING if not funds.all_sent_back or funds.in_flight:
             return _settle(order, funds, now)
     return _find_after_close(order, funds)
 

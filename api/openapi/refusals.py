@@ -16,7 +16,7 @@ REFUSALS: Mapping[str, tuple[str, str, str, tuple[str, str] | None]] = {
             ("order_price.amount", "Required")),
     "401": ("Unauthorized", "The API key is missing or not valid", "The API key is not valid",
             ("X-Api-Key", "Unknown or revoked key")),
-    "403": ("Forbidden", "The key does not allow it", "This key is for the test environment",
+    "403": ("Forbidden", "The key does not allow it", "The API key belongs to the other environment",
             (ENVIRONMENT, "Use a key of that environment")),
     "404": ("NotFound", "There is nothing with this id that the key may see", "There is no such payment order", None),
     "409": ("Conflict", f"A request with this `{IDEMPOTENCY}` is still being carried out",

@@ -31,7 +31,10 @@ class EventDataSchema(AnswerSchema):
 
     payment_order_id = Text("Id of the order; empty where the event is about none", example=ORDER_EXAMPLE)
     metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
-    transaction_hash = MaybeHash("The payer's transaction on the chain it paid from; empty before there is one")
+    transaction_hash = MaybeHash(
+        "The payer's transaction on the chain it paid from, of `paid_after_close` the one that came then; empty before "
+        "there is one"
+    )
     payment_order_status = Word(OrderStatus, "The order's status; null where there is no order", allow_none=True)
     status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
     transactions = fields.List(

@@ -19,7 +19,7 @@ MAX_PAGE = 100
 DEFAULT_PAGE = 20
 MOST = {"description": "At most so many"}
 FROM, TO = "2026-03-01T00:00:00+01:00", "2026-04-01T00:00:00+01:00"
-RANGES = (("created_from", "created_to"), ("updated_from", "updated_to"))
+RANGES = (("created_from", "created_to"), ("updated_from", "updated_to"), ("moved_from", "moved_to"))
 
 
 def _describe_moment(text: str, example: str = FROM) -> dict[str, str]:
@@ -29,7 +29,26 @@ def _describe_moment(text: str, example: str = FROM) -> dict[str, str]:
     }
 
 
-class OrderSearchQuery(BaseSchema):
+class RangeQuery(BaseSchema):
+    """Ranges of moments; one that ends before it begins is refused."""
+
+    @validates_schema
+    def refuse_empty_ranges(self, data: Mapping[str, Any], **_: object) -> None:
+        """Refuse a range that ends before it begins."""
+        wrong = [last for first, last in RANGES if first in data and last in data and data[last] <= data[first]]
+        if wrong:
+            raise ValidationError({name: ["Must be later than the beginning of the range"] for name in wrong})
+
+
+class TransferExportQuery(RangeQuery):
+    """When transfers must have moved."""
+
+    env_mode = EnvModeField(metadata={"description": "The key's own environment without it"})
+    moved_from = MomentField(metadata=_describe_moment("Mined at this moment or after it"))
+    moved_to = MomentField(metadata=_describe_moment("Mined before", TO))
+
+
+class OrderSearchQuery(RangeQuery):
     """What orders must have."""
 
     status = ChoiceField(OrderStatus, metadata={"description": "Orders of this status"})
@@ -57,13 +76,6 @@ class OrderSearchQuery(BaseSchema):
     created_to = MomentField(metadata=_describe_moment("Made before", TO))
     updated_from = MomentField(metadata=_describe_moment("Its status changed last at this moment or after it"))
     updated_to = MomentField(metadata=_describe_moment("Its status changed last before", TO))
-
-    @validates_schema
-    def refuse_empty_ranges(self, data: Mapping[str, Any], **_: object) -> None:
-        """Refuse a range that ends before it begins."""
-        wrong = [last for first, last in RANGES if first in data and last in data and data[last] <= data[first]]
-        if wrong:
-            raise ValidationError({name: ["Must be later than the beginning of the range"] for name in wrong})
 
 
 class OrderListQuery(OrderSearchQuery):

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, fields
 
 from api.schemas.base import AnswerSchema, BaseSchema, HttpsInLive
+from api.schemas.decimal_amounts import MAX_DECIMALS, PriceAmount
 from api.schemas.fields import (
-    AmountField,
     EnvModeField,
     FreeObject,
     IntegerField,
@@ -24,7 +24,6 @@ from api.schemas.fields import (
 from api.schemas.texts import Text, UrlText
 from api.schemas.urls import PictureUrl, UrlField
 
-MAX_DECIMALS = 36
 CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
 AMOUNT = "In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits"
 PIECE_AMOUNT = "In units of ``10**-decimals`` of the currency, 0 to 2^256-1: an integer, or a string of digits"
@@ -39,9 +38,7 @@ MAX_QUANTITY = 1_000_000
 WHERE_PAID = "Where the customer goes once the order is paid"
 WHERE_CANCELLED = "Where the customer goes who does not want to pay"
 WHERE_FAILED = "Where the customer goes when the order has failed"
-NOISE = 1e-9
-"""What floating point adds or leaves out of a product, at most, as a part of it."""
-_FRACTION = re.compile(rf"([0-9]{{1,40}})\.([0-9]{{1,{MAX_DECIMALS}}})", re.ASCII)
+_LOST_PLUS = re.compile(r"T.* [0-9]{2}:?[0-9]{2}$", re.ASCII)
 ORDER_EXAMPLE = "po_01kjmr9fr06kyra5w92xqnbd0m4c7t3j8vf"
 
 
@@ -54,6 +51,8 @@ class MomentField(fields.Field[datetime]):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> datetime:
         if not isinstance(value, str):
             raise expected("string", value)
+        if _LOST_PLUS.search(value):
+            raise ValidationError("Expected + before the offset, which an address writes as %2B: a bare + is a space")
         try:
             moment = datetime.fromisoformat(value)
             return moment.astimezone(UTC) if moment.tzinfo else self._refuse()
@@ -62,37 +61,6 @@ class MomentField(fields.Field[datetime]):
 
     def _refuse(self) -> datetime:
         raise ValidationError("Expected a moment in ISO 8601 with a time zone, written as YYYY-MM-DDThh:mm:ssZ")
-
-
-class PriceAmount(AmountField):
-    """An amount with its decimals beside it; a fraction is refused with how it is written."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
-        try:
-            amount = super()._deserialize(value, attr, data, **options)
-        except ValidationError as error:
-            decimals = (data or {}).get("decimals")
-            raise ValidationError(f"{error.messages[0]}{_write_without_point(value, decimals)}") from None
-        if amount == 0 < self.minimum:
-            raise ValidationError("Must be 1 to 2^256-1; an order that costs nothing needs no payment link")
-        return amount
-
-
-def _write_without_point(value: object, decimals: object) -> str:
-    """Say how a fraction is given, read as the price and not as a count of units; nothing of anything else.
-
-    A float with a long tail is a product that was meant to be whole: `19.99 * 100`.
-    """
-    found = _FRACTION.fullmatch(str(value)) if isinstance(value, (float, str)) else None
-    if found is None:
-        return ""
-    if isinstance(value, float) and len(found[2]) > 1 and abs(value - round(value)) < NOISE * value:
-        return f'; round it: "amount": {round(value)}'
-    fraction = found[2].rstrip("0")
-    has_room = type(decimals) is int and len(fraction) <= decimals <= MAX_DECIMALS
-    places = decimals if type(decimals) is int and has_room else len(fraction)
-    amount = int(found[1] + fraction) * 10 ** (places - len(fraction))
-    return f'; a price of {value} is written as "amount": {amount}, "decimals": {places}'
 
 
 class NewUnitPriceSchema(BaseSchema):

@@ -97,7 +97,10 @@ class TimelineAnswer(AnswerSchema):
     status = Word(OrderStatus, "The status since then")
     status_reason = Word(StatusReason, "Why; empty where there is nothing to say")
     at = Moment("When it changed")
-    transaction_hash = MaybeHash("The payer's transaction at that time; empty before there was one")
+    transaction_hash = MaybeHash(
+        "The transaction behind the change: the payer's, a refund's where money went back, of `paid_after_close` the "
+        "one that came then; empty before there was one"
+    )
 
 
 class PaymentOrderAnswer(AnswerSchema):

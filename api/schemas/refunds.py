@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from marshmallow import fields
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields, validates_schema
 
 from api.domain.payments import Evidence, PaymentState
 from api.schemas.addresses import PayeeAddress
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import AmountField, TextField
-from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, MaybeHash, Text, Word
+from api.schemas.decimal_amounts import MAX_DECIMALS, RefundAmount
+from api.schemas.fields import IntegerField, TextField
+from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, MaybeHash, Moment, Text, Word
 from api.services.orders.refund_views import RefundStatus
 
 TRANSFER_EXAMPLE = "tr_01kjmr9q3n8d0w5e7x2v4b6c1m9k3j7h5gf"
@@ -22,6 +26,7 @@ class TransferAnswer(AnswerSchema):
     id = Text("What `transfer` of a refund names", example=TRANSFER_EXAMPLE)
     chain_id = fields.Integer(metadata={"description": "The chain", "example": 8453})
     hash = HashText("The transaction")
+    timestamp = Moment("When it was mined")
     token = AddressText("The token's address")
     amount = Digits("Smallest units of this token")
     amount_left = Digits("What no refund was asked for yet")
@@ -49,6 +54,7 @@ class RefundAnswer(AnswerSchema):
     amount = Digits("Smallest units of this token")
     to = AddressText("Who gets it")
     hash = MaybeHash("Empty until the chain has it")
+    timestamp = Moment("When it was mined; null until then", allow_none=True)
     status = Word(RefundStatus, "Whether the wallet has signed it, and whether its chain keeps it")
     transaction = fields.Nested(
         RefundTransactionAnswer, allow_none=True, metadata={"description": "What is to be signed; null once it is sent"}
@@ -59,8 +65,16 @@ class NewRefundSchema(BaseSchema):
     """What is to be sent back; without anything all of the order's only transfer, to whoever paid it."""
 
     transfer = TextField(max_length=64, metadata={"description": "Required where the order has several transfers"})
-    amount = AmountField(
-        metadata={"description": "Smallest units of the transfer's own token; all that is left without"}
+    amount = RefundAmount(
+        metadata={
+            "description": "In units of ``10**-decimals`` of the transfer's own token, in its smallest units without "
+            "`decimals`; all that is left without"
+        }
+    )
+    decimals = IntegerField(
+        minimum=0,
+        maximum=MAX_DECIMALS,
+        metadata={"description": "Decimal places of `amount`, as in a price; those of the token without", "example": 6},
     )
     to = PayeeAddress(
         metadata={
@@ -68,3 +82,9 @@ class NewRefundSchema(BaseSchema):
             "to be right"
         }
     )
+
+    @validates_schema
+    def refuse_decimals_of_nothing(self, data: Mapping[str, Any], **_: object) -> None:
+        """Refuse decimals without what they are of: the whole would go back where a part was meant."""
+        if "decimals" in data and "amount" not in data:
+            raise ValidationError({"amount": ["Required beside `decimals`"]})

@@ -47,6 +47,12 @@ class CountField(WholeNumber):
         return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
 
 
+def _list_words(names: Iterable[str]) -> str:
+    """Return words as an error lists them; none at all is said and not shown."""
+    words = [name for name in names if name]
+    return f"{'' if len(words) == len(tuple(names)) else 'empty or '}one of {', '.join(words)}"
+
+
 class ChoiceField(fields.String):
     """One of a few words."""
 
@@ -54,7 +60,7 @@ class ChoiceField(fields.String):
 
     def __init__(self, choices: Iterable[str], **kwargs: Any) -> None:
         names = tuple(choices)
-        super().__init__(validate=validate.OneOf(names, error=f"Must be one of {', '.join(names)}"), **kwargs)
+        super().__init__(validate=validate.OneOf(names, error=f"Must be {_list_words(names)}"), **kwargs)
         if isinstance(choices, type):
             self.words = choices
 

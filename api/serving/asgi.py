@@ -13,7 +13,7 @@ from flask import Flask
 
 from api import create_app
 from api.assets.files import load_assets
-from api.blueprints.order_export import PATH as EXPORT_PATH
+from api.blueprints.exports import PATHS as EXPORT_PATHS
 from api.bodies.errors import DATABASE_DOWN
 from api.config import Config, ConfigError
 from api.context import get_resources_of
@@ -43,7 +43,7 @@ def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     news = OrderStream(http, read_versions=partial(read_versions, resources.database))
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
-        apps = {PATH: stream, EXPORT_PATH: exports}
+        apps = {PATH: stream, **dict.fromkeys(EXPORT_PATHS, exports)}
         app = news if _asks_for_news(scope) else apps.get(scope.get("path", ""), http)
         await app(_encode_query(scope), receive, send)
 

@@ -262,6 +262,7 @@ def test_an_api_that_does_not_answer_at_its_address_is_said(resources: Resources
     assert f"answers 502 at {base_url}/healthz" in list_bad(check_reach(there))["warning api"]
     away = replace(resources, config=replace(resources.config, base_url="http://127.0.0.1:9"))
     assert "does not answer at http://127.0.0.1:9 (ConnectionError)" in list_bad(check_reach(away))["warning api"]
+    assert f"answers 502 at {base_url}/healthz" in list_bad(check_reach(away, base_url + "/"))["warning api"]
 
 
 def test_it_is_said_since_when_nobody_works(resources: Resources, clock: SettableClock) -> None:

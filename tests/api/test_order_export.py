@@ -16,7 +16,8 @@ from sqlalchemy import text
 
 from api.domain.env import EnvMode
 from api.domain.order_filter import OrderFilter
-from api.services.orders.export import COLUMNS, PAGE, export_orders, make_safe
+from api.services.orders.csv_cells import make_safe
+from api.services.orders.export import COLUMNS, PAGE, export_orders
 from api.services.resources import Resources
 from tests.api.conftest import Merchant
 from tests.support.shop import Shop

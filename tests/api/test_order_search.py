@@ -143,3 +143,19 @@ def test_long_and_many_metadata_can_be_stored(shop: Shop) -> None:
     shop.create(metadata={str(number): "z" * 100 for number in range(50)})
     with shop.resources.database.read() as session:
         assert len(session.scalars(select(OrderMetadata.digest)).all()) == 51
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "words"),
+    [
+        ("status_reason=late", "status_reason", "Must be empty or one of underpaid, "),
+        ("status=late", "status", "Must be one of created, "),
+        ("created_from=2026-03-01T00:00:00+01:00", "created_from", "writes as %2B"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told_how_to_write_it(shop: Shop, query: str, path: str, words: str) -> None:
+    answer = shop.get(f"/api/v1/payment?{query}")
+    assert answer.status_code == 400
+    (problem,) = answer.get_json()["error"]
+    assert problem["path"] == path
+    assert words in problem["message"]

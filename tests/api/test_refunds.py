@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from api.domain.clock import format_time
+from api.services.orders.order_versions import require_version
+from api.services.simulator.chain import find_mined_at
+from api.services.simulator.wallet import DELAYED_FILL_TIME, find_source_elsewhere, pay_by_bridge
 from tests.support.shop import Shop
-from tests.support.simulated_payments import send
+from tests.support.simulated_payments import read_order, send
 
 ELSEWHERE = "0x" + "ab" * 20
 FINAL_S = 5
@@ -42,7 +47,15 @@ def test_a_refund_sends_what_was_received_back(shop: Shop, assert_error: Callabl
     assert asked["transaction"]["data"].endswith(back.reference.hex())
     order = shop.order(order_id)
     assert (order["payment_order_status"], order["status_reason"]) == ("refunded", "")
-    assert order["refunds"] == [{**asked, "hash": back.tx_hash, "status": "final", "transaction": None}]
+    assert order["refunds"] == [
+        {
+            **asked,
+            "hash": back.tx_hash,
+            "timestamp": format_time(find_mined_at(back.block_number)),
+            "status": "final",
+            "transaction": None,
+        }
+    ]
     assert order["timeline"][-1]["transaction_hash"] == back.tx_hash
     assert order["transaction_hash"] == came.tx_hash
     assert_error(refund(shop, order_id), 409)
@@ -106,6 +119,72 @@ def test_whatever_arrived_can_be_sent_back(shop: Shop, action: str) -> None:
     assert refund(shop, order_id).status_code == 200
     shop.wait(FINAL_S)
     assert shop.history(order_id)[-1] == "refunded/"
+
+
+@pytest.mark.parametrize("action", ["underpay", "wrong_token"])
+def test_nobody_is_asked_to_pay_an_order_that_closes_once_all_of_it_is_back(
+    shop: Shop, assert_error: Callable[..., None], action: str
+) -> None:
+    order_id = paid(shop, action)
+    before = shop.client.get(f"/payment/{order_id}/status").get_json()
+    answer = refund(shop, order_id).get_json()
+    assert (answer["payment_order_status"], answer["status_reason"]) == (
+        "processing",
+        {"underpay": "underpaid"}.get(action, action),
+    )
+    assert (answer["payable"], answer["not_payable_reason"]) == (False, "refund_under_way")
+    state = shop.client.get(f"/payment/{order_id}/status").get_json()
+    assert (before["panel"], state["panel"], state["title"]) == ("pay", "progress", "Your money is being sent back")
+    wish = {"chainId": 8453, "token": answer["settlement"]["token_address"]}
+    quoted = shop.client.post(f"/payment/{order_id}/quote", json=wish)
+    assert (quoted.status_code, quoted.get_json()["reason"]) == (409, "order_not_payable")
+    assert "goes back" in quoted.get_json()["message"]
+    shop.wait(FINAL_S)
+    order = shop.order(order_id)
+    assert (order["payment_order_status"], order["not_payable_reason"]) == ("refunded", "order_closed")
+
+
+def test_a_part_that_goes_back_leaves_an_open_order_payable(shop: Shop) -> None:
+    order_id = paid(shop, "underpay")
+    refund(shop, order_id, amount="499999")
+    assert shop.order(order_id)["payable"]
+    shop.wait(FINAL_S)
+    assert shop.order(order_id)["payable"]
+    assert shop.history(order_id)[-1] == "processing/underpaid"
+
+
+def test_the_page_hears_that_a_wrong_token_goes_back(shop: Shop) -> None:
+    """Nothing of the order itself changes, and the page asks only whether there is news."""
+    order_id = paid(shop, "wrong_token")
+    version = require_version(shop.resources, order_id)
+    refund(shop, order_id)
+    assert require_version(shop.resources, order_id) != version
+
+
+def test_who_pays_before_a_wrong_token_is_back_has_paid(shop: Shop) -> None:
+    order_id = paid(shop, "wrong_token")
+    refund(shop, order_id)
+    send(shop, order_id, 10**6)
+    shop.wait(FINAL_S)
+    order = shop.order(order_id)
+    assert (order["payment_order_status"], order["status_reason"]) == ("success", "partially_refunded")
+    assert [event["type"] for event in shop.events(order_id)][-2:] == ["payment_success", "payment_refunded"]
+
+
+def test_an_order_is_not_closed_by_a_refund_while_its_payment_is_on_its_way(shop: Shop) -> None:
+    """What a bridge has taken in will pay the order; closed by then, it would be paid and nothing delivered."""
+    order_id = paid(shop, "wrong_token")
+    order = read_order(shop, order_id)
+    with shop.resources.database.write() as session:
+        source = replace(find_source_elsewhere(order), amount=10**6)
+        pay_by_bridge(session, order, source, 10**6, shop.clock.now(), fill_time=DELAYED_FILL_TIME)
+    shop.wait(2)
+    refund(shop, order_id)
+    shop.wait(FINAL_S)
+    assert shop.order(order_id)["payment_order_status"] == "processing"
+    assert [row["status"] for row in shop.order(order_id)["refunds"]] == ["final"]
+    shop.wait(25)
+    assert shop.order(order_id)["payment_order_status"] == "success"
 
 
 def test_what_was_sent_back_of_an_open_order_does_not_pay_it(shop: Shop) -> None:
@@ -190,6 +269,60 @@ def test_an_amount_that_is_none_or_too_much(shop: Shop, assert_error: Callable[.
     assert answer.get_json()["error"][0]["path"] == "amount"
 
 
+@pytest.mark.parametrize(
+    ("amount", "decimals", "units"),
+    [(25, 2, "250000"), ("25", 2, "250000"), (250_000, 6, "250000"), (1, 0, "1000000"), (25 * 10**16, 18, "250000")],
+)
+def test_an_amount_may_say_its_decimals_as_a_price_does(shop: Shop, amount: object, decimals: int, units: str) -> None:
+    order_id = paid(shop)
+    answer = refund(shop, order_id, amount=amount, decimals=decimals)
+    assert [row["amount"] for row in answer.get_json()["refunds"]] == [units]
+    again = refund(shop, order_id, amount=units).get_json()["refunds"]
+    assert [row["amount"] for row in again] == [units], "it is the same request in other words"
+
+
+def test_the_decimals_are_those_of_the_amount_and_not_of_the_price(shop: Shop) -> None:
+    order_id = paid(shop, "wrong_token")
+    (transfer,) = shop.order(order_id)["transfers"]
+    answer = refund(shop, order_id, amount=5, decimals=1).get_json()
+    assert int(answer["refunds"][0]["amount"]) * 2 == int(transfer["amount"]), "half of the one whole token that came"
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (
+            {"amount": 1, "decimals": 7},
+            {"amount": "Is finer than the token can be sent: it has 6 decimals on its chain"},
+        ),
+        (
+            {"amount": 11, "decimals": 1},
+            {"amount": "Must be 1 to 1000000, what the transfer brought in its smallest units"},
+        ),
+        ({"decimals": 2}, {"amount": "Required beside `decimals`"}),
+        ({"amount": 1, "decimals": 37}, {"decimals": "Must be 0 to 36"}),
+        (
+            {"amount": "0.50"},
+            {
+                "amount": "Expected at most 78 digits 0-9 and nothing else; "
+                'a refund of 0.50 is written as "amount": 5, "decimals": 1'
+            },
+        ),
+        (
+            {"amount": 10.5, "decimals": 2},
+            {
+                "amount": "Expected integer or digit string, received number; "
+                'a refund of 10.5 is written as "amount": 1050, "decimals": 2'
+            },
+        ),
+    ],
+)
+def test_an_amount_that_can_not_be_sent_says_how_to_write_it(
+    shop: Shop, assert_error: Callable[..., None], body: dict[str, object], problem: dict[str, str]
+) -> None:
+    assert_error(refund(shop, paid(shop), **body), 400, problem)
+
+
 @pytest.mark.rule("states.17")
 @pytest.mark.parametrize("action", [None, "expire"])
 def test_where_nothing_came_nothing_goes_back(
@@ -223,3 +356,21 @@ def test_a_refund_is_described_in_full(shop: Shop) -> None:
         back.tx_hash,
         "final",
     )
+
+
+@pytest.mark.parametrize("goes_back", [False, True])
+def test_what_comes_after_the_end_is_named_by_its_own_transaction(shop: Shop, goes_back: bool) -> None:
+    order_id = paid(shop)
+    first = shop.order(order_id)["transaction_hash"]
+    if goes_back:
+        refund(shop, order_id)
+        shop.wait(FINAL_S)
+    late = send(shop, order_id, 10**6)
+    shop.wait(FINAL_S)
+    order = shop.order(order_id)
+    assert order["status_reason"] == "paid_after_close"
+    assert order["transaction_hash"] == first, "the order was paid by this one"
+    assert order["timeline"][-1]["transaction_hash"] == late
+    event = shop.events(order_id)[-1]
+    assert (event["type"], event["data"]["transaction_hash"]) == ("payment_failed", late)
+    assert {row["hash"] for row in event["data"]["transactions"]} >= {first, late}

@@ -39,6 +39,18 @@ def test_registering(desk: Desk, merchant: Merchant, env_mode: str) -> None:
     assert data["secret"].startswith("whsec_")
 
 
+def test_an_address_that_has_a_webhook_already_is_told(desk: Desk, merchant: Merchant) -> None:
+    """It is taken: one may be for other types. But whoever runs a set-up twice gets every event twice."""
+    first = create(desk, merchant, "test", webhook_url=HOOK, env_mode="test").get_json()
+    second = create(desk, merchant, "test", webhook_url=HOOK, env_mode="test", events=["payment_refunded"]).get_json()
+    assert "has this address" not in first["message"]
+    assert second["message"].startswith("Successfully registered webhook endpoint in test mode for Tea & Co. ")
+    assert f"{first['data']['webhook_id']} has this address too" in second["message"]
+    desk.client.delete(f"{SUBSCRIPTIONS}/{first['data']['webhook_id']}", headers=merchant.headers("test"))
+    third = create(desk, merchant, "test", webhook_url=HOOK, env_mode="test").get_json()
+    assert first["data"]["webhook_id"] not in third["message"], "it is deleted"
+
+
 @pytest.mark.rule("webhooks.2")
 def test_the_environment_is_live_unless_given(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     assert create(desk, merchant, "live", webhook_url=HOOK).get_json()["data"]["env_mode"] == "live"

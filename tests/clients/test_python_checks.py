@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import fields
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID
 
 import httpx
 import pytest
-from crosschain_checkout_client import AsyncCheckoutClient, CheckoutClient, verify_webhook
+from crosschain_checkout_client import AsyncCheckoutClient, CheckoutClient, models, verify_webhook
+from crosschain_checkout_client.checks import check_address
+from crosschain_checkout_client.wire import write_value
 
 from tests.clients.test_python_operations import LINK, URL
 
@@ -137,3 +140,18 @@ def test_a_webhook_secret_that_is_missing_is_refused(secrets: tuple[Any, ...]) -
     said = refuse(lambda: verify_webhook(b"{}", {}, *secrets))
     assert said.startswith("secrets")
     assert "whsec_…" in said
+
+
+@pytest.mark.parametrize("end", ["/", "//", "/api/v1", "/api/v1/"])
+def test_an_address_may_end_as_that_of_the_interface_does(end: str) -> None:
+    assert check_address(f"https://pay.example/shop{end}") == "https://pay.example/shop"
+
+
+def test_a_day_is_no_moment() -> None:
+    with pytest.raises(ValueError, match=r"created_from .* a day is no moment"):
+        write_value({"created_from": date(2026, 3, 1)})
+
+
+def test_no_secret_is_printed() -> None:
+    names = {each.name: each.repr for each in fields(models.SecretSubscription)}
+    assert (names["secret"], names["webhook_url"]) == (False, True)

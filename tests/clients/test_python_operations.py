@@ -63,6 +63,10 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "cancelPaymentOrder": (lambda c: c.orders.cancel("po_1"), models.PaymentOrder),
     "refundPaymentOrder": (lambda c: c.orders.refund("po_1", amount=5, to=ONE), models.PaymentOrder),
     "simulatePaymentOrder": (lambda c: c.orders.simulate("po_1", "pay"), models.PaymentOrder),
+    "exportTransfers": (
+        lambda c: c.transfers.export(moved_from=FILTER["created_from"], moved_to=FILTER["created_to"], env_mode="test"),
+        str,
+    ),
     "listUnmatchedTransfers": (lambda c: c.transfers.list(limit=5, cursor="tr_1"), models.UnmatchedTransfer),
     "assignUnmatchedTransfer": (lambda c: c.transfers.assign("tr_1", "po_1"), models.PaymentOrder),
     "getRoutes": (lambda c: c.routes.find(tokens="once", **ROUTE), models.Route),

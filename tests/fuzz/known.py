@@ -115,7 +115,10 @@ MEANT: Mapping[str, Callable[[Sense], Any]] = {
     "cursor": lambda sense: sense.pool.pick_cursor(sense.dice),
     "since": lambda sense: sense.dice.choice((sense.choose_moment(), sense.choose_id("event_id"), "0")),
     "expires_at": lambda sense: sense.choose_moment(),
-    **dict.fromkeys(("created_from", "created_to", "updated_from", "updated_to"), lambda sense: sense.choose_moment()),
+    **dict.fromkeys(
+        ("created_from", "created_to", "updated_from", "updated_to", "moved_from", "moved_to"),
+        lambda sense: sense.choose_moment(),
+    ),
     "currency": lambda sense: sense.dice.choice(CURRENCIES),
     "decimals": lambda sense: sense.dice.choice((0, 2, 6, 6, 18, 18, 36)),
     "amount": lambda sense: sense.choose_amount(),

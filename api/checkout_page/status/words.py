@@ -72,6 +72,8 @@ def _describe_what_came(order: PublicOrder, seen: MoneySeen) -> str:
 def _choose_text(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
     if is_paused(order, status):
         return strings.notice["paused"]
+    if order.not_payable_reason == NotPayable.GOES_BACK:
+        return strings.notice["going_back"]
     if status == OrderStatus.CREATED and not order.payable:
         return strings.notice[
             "not_payable" if order.not_payable_reason == NotPayable.NO_ACCOUNT else "live_unavailable"

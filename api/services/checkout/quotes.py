@@ -13,6 +13,7 @@ from api.services.checkout.prices import find_price
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.refusals import OrderQuoteRefusal, OrderQuoteRefused
 from api.services.orders.chain_reads import list_unread
+from api.services.orders.payability import NotPayable
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.routing.serializers import VALID_FOR
@@ -108,6 +109,8 @@ def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
         if order.is_paused:
             message = "The order can't be paid now: nobody has read its chain for minutes; try again later"
+        elif order.not_payable_reason == NotPayable.GOES_BACK:
+            message = "The order can't be paid any more: all that came for it goes back"
         raise OrderQuoteRefused(
             OrderQuoteRefusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason)
         )

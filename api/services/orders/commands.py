@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import flag_modified
 
 from api.domain.env import EnvMode
 from api.domain.order_filter import OrderFilter
@@ -114,6 +115,7 @@ def refund(
         request_refund(session, order, money, request, source, now)
         # What goes back is due again at once: who paid the rest as it was before would not have paid the order.
         settle(session, order, load_money(session, [order_id])[order_id], now, may_expire=False)
+        flag_modified(order, "amount_due")  # also where it stays: the order's page has news, so it gets a new version
 
     return _act(resources, vendor_id, env_mode, order_id, give_back)
 

@@ -6,11 +6,7 @@ database. Each page shows its orders as they are at that moment; what is made af
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select
@@ -18,13 +14,12 @@ from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
-from api.domain.money import write_decimal
 from api.domain.order_filter import OrderFilter
 from api.domain.transfers import TransferKind
+from api.services.orders.csv_cells import make_safe, write_address, write_amount, write_cell, write_json, write_lines
 from api.services.orders.money import NO_MONEY, Money, load_money
 from api.services.orders.search import build_conditions, continue_after
 from api.services.resources import Resources
-from api.services.routing.token_serializers import checksum
 from api.storage.tables import PaymentOrder
 
 PAGE = 250
@@ -40,8 +35,6 @@ COLUMNS = (
     *("transaction_hash", "payers", "metadata", "payment_url"),
 )
 """Amounts are in smallest units; the same in whole ones has ``_decimal`` behind its name."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What spreadsheets take for the beginning of a formula, or of another cell; also in their full-width forms."""
 
 _READ = (
     *(PaymentOrder.id, PaymentOrder.status, PaymentOrder.status_reason, PaymentOrder.env_mode),
@@ -62,7 +55,7 @@ def export_orders(resources: Resources, vendor_id: str, env_mode: EnvMode, wante
     OperationalError
         If the database goes away meanwhile: what was yielded is then not all.
     """
-    yield _write_lines([COLUMNS])
+    yield write_lines([COLUMNS])
     conditions = build_conditions(vendor_id, env_mode, wanted)
     query = select(*_READ).order_by(PaymentOrder.id.desc()).limit(PAGE)
     with resources.database.read() as session:
@@ -71,14 +64,8 @@ def export_orders(resources: Resources, vendor_id: str, env_mode: EnvMode, wante
         return
     page = query.where(*conditions, PaymentOrder.id <= last)
     while rows := _read_page(resources, page):
-        yield _write_lines(rows)
+        yield write_lines(rows)
         page = query.where(*conditions, *continue_after(str(rows[-1][0])))
-
-
-def make_safe(text: str) -> str:
-    """Return the text of a cell with an apostrophe before what a spreadsheet would run as a formula."""
-    is_formula = text.startswith(FORMULA) or text.lstrip().startswith(FORMULA)
-    return f"'{text}" if is_formula else text
 
 
 def _read_page(resources: Resources, page: Select[Any]) -> list[list[str]]:
@@ -96,18 +83,18 @@ def _describe_order(base_url: str, order: Row[Any], money: Money) -> list[str]:
     decimals = order.settlement_token_decimals
     return [
         *(order.id, order.status, order.status_reason, order.env_mode),
-        *map(_write_time, (order.created_at, order.updated_at, order.expires_at)),
+        *map(format_time, (order.created_at, order.updated_at, order.expires_at)),
         make_safe(order.price_currency),
-        *_write_amount(order.price_amount, order.price_decimals),
-        *map(_write, (order.settlement_chain_id, order.settlement_token_symbol)),
-        *map(_write_address, (order.settlement_token_address, order.settlement_address)),
-        *_write_amount(order.settlement_amount, decimals),
-        *_write_amount(order.amount_due, decimals),
-        *_write_amount(order.amount_received, decimals),
-        *_write_amount(_sum_refunded(order, money), decimals),
+        *write_amount(order.price_amount, order.price_decimals),
+        *map(write_cell, (order.settlement_chain_id, order.settlement_token_symbol)),
+        *map(write_address, (order.settlement_token_address, order.settlement_address)),
+        *write_amount(order.settlement_amount, decimals),
+        *write_amount(order.amount_due, decimals),
+        *write_amount(order.amount_received, decimals),
+        *write_amount(_sum_refunded(order, money), decimals),
         order.transaction_hash,
-        " ".join(map(_write_address, _list_payers(money))),
-        make_safe(_write_json(order.merchant_metadata)),
+        " ".join(map(write_address, _list_payers(money))),
+        write_json(order.merchant_metadata),
         f"{base_url}/payment/{order.id}",
     ]
 
@@ -122,32 +109,3 @@ def _list_payers(money: Money) -> list[str]:
     """Return whose money came, each once: of what a bridge delivered, whoever put it in."""
     rows = [row for row in money.payments if row.kind in (TransferKind.PAYMENT, TransferKind.DEPOSIT)]
     return list(dict.fromkeys(row.sender for row in rows if row.sender and not row.source_tx_hash))
-
-
-def _write_amount(amount: int | None, decimals: int | None) -> tuple[str, str]:
-    if amount is None:
-        return "", ""
-    return str(amount), "" if decimals is None else write_decimal(amount, decimals)
-
-
-def _write_time(moment: datetime) -> str:
-    return format_time(moment)
-
-
-def _write_address(address: str | None) -> str:
-    return checksum(address) if address else ""
-
-
-def _write(value: object) -> str:
-    return "" if value is None else make_safe(str(value))
-
-
-def _write_json(value: Mapping[str, Any]) -> str:
-    """Write an object so that no part of it can become a cell of its own where semicolons divide cells."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace(";", "\\u003b")
-
-
-def _write_lines(rows: Sequence[Sequence[str]]) -> str:
-    written = io.StringIO()
-    csv.writer(written, quoting=csv.QUOTE_ALL).writerows(rows)
-    return written.getvalue()

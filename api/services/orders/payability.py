@@ -8,6 +8,7 @@ from enum import StrEnum
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
 from api.services.orders.chain_reads import is_unread
+from api.services.orders.money import Money, sum_funds
 from api.services.resources import Resources
 from api.services.vendors.vendors import make_simulated_address
 from api.storage.tables import PaymentOrder
@@ -21,15 +22,20 @@ class NotPayable(StrEnum):
     NO_CHAIN = "chain_not_connected"
     UNREAD_CHAIN = "chain_not_read"
     CLOSED = "order_closed"
+    GOES_BACK = "refund_under_way"
     OUT_OF_TIME = "order_expired"
     NOTHING_DUE = "nothing_due"
 
 
-def find_no_payment_reason(resources: Resources, order: PaymentOrder, read_at: datetime | None) -> NotPayable:
+def find_no_payment_reason(
+    resources: Resources, order: PaymentOrder, money: Money, read_at: datetime | None
+) -> NotPayable:
     """Say why an order takes no payment as it stands now; empty if somebody may pay it.
 
     Parameters
     ----------
+    money : Money
+        What moved for it.
     read_at : datetime or None
         When the chain was read last on which its merchant receives.
     """
@@ -37,12 +43,16 @@ def find_no_payment_reason(resources: Resources, order: PaymentOrder, read_at: d
         return NotPayable.CLOSED
     if order.status == OrderStatus.CREATED and resources.clock.now() >= order.expires_at:
         return NotPayable.OUT_OF_TIME
-    reason = find_not_payable_reason(resources, order, read_at)
+    reason = find_not_payable_reason(resources, order, money, read_at)
     return reason if reason or order.amount_due else NotPayable.NOTHING_DUE
 
 
-def find_not_payable_reason(resources: Resources, order: PaymentOrder, read_at: datetime | None) -> NotPayable:
+def find_not_payable_reason(
+    resources: Resources, order: PaymentOrder, money: Money, read_at: datetime | None
+) -> NotPayable:
     """Say why nobody can pay an order, whatever its status; empty if one could. See `find_no_payment_reason`."""
+    if order.status == OrderStatus.PROCESSING and money.refunds and sum_funds(order, money).all_asked_back:
+        return NotPayable.GOES_BACK  # once it is back the order is closed, and a payment would not be delivered
     if order.settlement_chain_id is None:
         return NotPayable.NO_ACCOUNT
     env_mode = EnvMode(order.env_mode)

@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.transactions.erc20 import make_transfer
 from adapters.transactions.payment_builders import append_reference
+from api.domain.clock import format_time
 from api.services.orders.money import Money
 from api.storage.tables import Refund
 from routing_engine.model import Token
@@ -27,7 +28,8 @@ def describe_refunds(money: Money) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount``, ``to``, ``hash`` and ``status``; and
+        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount``, ``to``, ``hash``, ``timestamp`` and
+        ``status``; and
         ``transaction``, what the wallet at the settlement address has to sign; None once it is sent.
     """
     return [describe_refund(money, each) for each in money.refunds]
@@ -40,6 +42,7 @@ def describe_transfers(money: Money) -> list[dict[str, Any]]:
             "id": row.public_id,
             "chain_id": row.chain_id,
             "hash": row.tx_hash,
+            "timestamp": format_time(row.mined_at),
             "token": row.token_address,
             "amount": str(row.amount),
             "amount_left": str(row.amount - money.asked_back(row.id)),
@@ -65,6 +68,7 @@ def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
         "amount": str(refund.amount),
         "to": refund.recipient,
         "hash": sent[0].tx_hash if sent else "",
+        "timestamp": format_time(sent[0].mined_at) if sent else None,
         "status": status,
         "transaction": None if sent else _build_transaction(refund),
     }

@@ -15,12 +15,14 @@ from sqlalchemy.orm import Session
 from api.domain.confirmations import estimate_final_in_s
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import make_reference
+from api.domain.money import rescale_up
 from api.domain.payments import GONE, Evidence, PaymentState
 from api.domain.transfers import TransferKind
-from api.services.orders.money import Money
+from api.services.orders.money import Money, is_credited
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
 from routing_engine.model import ZERO_ADDRESS
+from routing_engine.reference import token_registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,9 @@ class RefundRequest:
     transfer : str or None
         Public id of the transfer that brought it; needed where there are several.
     amount : int or None
-        Smallest units of that transfer's token; all that is left of it without it.
+        In units of ``10**-decimals`` of that transfer's token; all that is left of it without it.
+    decimals : int or None
+        Those of the token without it.
     to : str or None
         In lower case; whoever paid without it.
     has_key : bool
@@ -41,18 +45,21 @@ class RefundRequest:
 
     transfer: str | None = None
     amount: int | None = None
+    decimals: int | None = None
     to: str | None = None
     has_key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefundSource:
-    """A transfer that is to be sent back, and who paid it.
+    """A transfer that is to be sent back, how much of it, and who paid it.
 
     Parameters
     ----------
     payment_id : int
         Of the row.
+    amount : int or None
+        In its token's smallest units; None for all that is left.
     payer : str
         Lower case; empty where that can't be told, and the vendor must say where to send it.
     paid_on, arrived_on : int
@@ -60,6 +67,7 @@ class RefundSource:
     """
 
     payment_id: int
+    amount: int | None
     payer: str
     paid_on: int
     arrived_on: int
@@ -83,7 +91,8 @@ def find_source(
         Naming `transfer`, where there are several or none of this id, or an `amount` that it never had.
     """
     row = _choose_payment(order, money, request)
-    if request.amount is not None and request.amount > row.amount:
+    amount = _count_units(order, row, request)
+    if amount is not None and amount > row.amount:
         raise InvalidData.at("amount", f"Must be 1 to {row.amount}, what the transfer brought in its smallest units")
     if row.state != PaymentState.FINAL:
         raise _refuse_unfinal(row, now, is_simulated=is_simulated)
@@ -93,6 +102,7 @@ def find_source(
     is_known = row.evidence != Evidence.ASSIGNED and (deposit is not None or not row.bridge_id)
     return RefundSource(
         payment_id=row.id,
+        amount=amount,
         payer=origin.sender if is_known else "",
         paid_on=origin.chain_id,
         arrived_on=row.chain_id,
@@ -123,13 +133,13 @@ def request_refund(
     """
     row = next(each for each in money.received if each.id == source.payment_id)
     recipient = _choose_recipient(row, request, source)
-    earlier = None if request.has_key else _find_same(money, row, recipient, request.amount)
+    earlier = None if request.has_key else _find_same(money, row, recipient, source.amount)
     if earlier is not None:
         return earlier
     left = row.amount - money.asked_back(row.id)
     if not left:
         raise Conflict("All of this transfer goes back already; `refunds` of the order has what is to be signed")
-    amount = left if request.amount is None else request.amount
+    amount = left if source.amount is None else source.amount
     if not 0 < amount <= left:
         raise InvalidData.at("amount", f"Must be 1 to {left}, what is left of the transfer in its smallest units")
     made = Refund(
@@ -162,6 +172,23 @@ def _choose_payment(order: PaymentOrder, money: Money, request: RefundRequest) -
     if len(rows) > 1:
         raise InvalidData.at("transfer", f"Required: the order has several transfers, {_join_ids(rows)}")
     return rows[0]
+
+
+def _count_units(order: PaymentOrder, row: Payment, request: RefundRequest) -> int | None:
+    """Return how many smallest units of its token are asked for, never rounded; None for all that is left."""
+    if request.amount is None or request.decimals is None:
+        return request.amount
+    if is_credited(order, row):
+        decimals = order.settlement_token_decimals
+    else:
+        info = token_registry.info_of(row.chain_id, row.token_address)
+        decimals = None if info is None else info.on(row.chain_id).decimals
+    if decimals is None:
+        raise InvalidData.at("decimals", "Leave it out, and give `amount` in smallest units: the token is not listed")
+    units = rescale_up(request.amount, from_decimals=request.decimals, to_decimals=decimals)
+    if units.rounded_up:
+        raise InvalidData.at("amount", f"Is finer than the token can be sent: it has {decimals} decimals on its chain")
+    return units.amount
 
 
 def _refuse_unfinal(row: Payment, now: datetime, *, is_simulated: bool) -> Conflict:

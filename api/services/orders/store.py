@@ -15,9 +15,11 @@ from api.domain.errors import NotFound
 from api.domain.events import EventType, choose_event
 from api.domain.funds import Funds
 from api.domain.orders import OPEN, OrderState, OrderStatus, OrderStep, StatusReason, advance
+from api.domain.payments import COUNTED
 from api.domain.transfers import TransferKind
 from api.services.orders.main_transactions import describe_main
 from api.services.orders.money import Money, is_credited, sum_funds
+from api.services.orders.worth import is_notable
 from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.rows import NewRow, insert_rows
 from api.storage.statements import Place
@@ -135,7 +137,9 @@ def make_entry(order: PaymentOrder, money: Money, now: datetime) -> NewRow:
 def find_event(order: PaymentOrder, money: Money, now: datetime) -> NewEvent | None:
     """Return what the vendor is told of an order's present status; None where that is nothing."""
     event_type = choose_event(OrderStatus(order.status), StatusReason(order.status_reason))
-    return None if event_type is None else make_event(order, money, event_type, now)
+    if event_type is None:
+        return None
+    return make_event(order, money, event_type, now, {"transaction_hash": _find_hash_behind(order, money)})
 
 
 def find_payers_hash(order: PaymentOrder, money: Money) -> str:
@@ -154,7 +158,11 @@ def _weigh(order: PaymentOrder, row: Payment) -> tuple[bool, int, bool]:
 
 
 def _find_hash_behind(order: PaymentOrder, money: Money) -> str:
-    """Return the transaction behind the newest change: the last refund's, or else the payer's."""
+    """Return the transaction behind the newest change: the last refund's, what came after the end, or the payer's."""
+    if order.status_reason == StatusReason.PAID_AFTER_CLOSE:
+        late = [row for row in money.received if row.is_after_close and row.state in COUNTED]
+        notable = [row for row in late if is_notable(order, row)] or late
+        return (notable[-1].source_tx_hash or notable[-1].tx_hash) if notable else order.transaction_hash
     sent = [row.tx_hash for row in money.payments if row.kind == TransferKind.REFUND]
     went_back = order.status == OrderStatus.REFUNDED or order.status_reason == StatusReason.PARTIALLY_REFUNDED
     return sent[-1] if sent and went_back else order.transaction_hash

@@ -157,7 +157,7 @@ def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, l
 def _describe_privately(
     resources: Resources, order: PaymentOrder, money: Money, timeline: list[dict[str, str]], read_at: datetime | None
 ) -> dict[str, Any]:
-    reason = find_no_payment_reason(resources, order, read_at)
+    reason = find_no_payment_reason(resources, order, money, read_at)
     return {
         "payment_order_id": order.id,
         "payment_order_status": order.status,
@@ -209,7 +209,7 @@ def _describe_settlement(order: PaymentOrder) -> dict[str, Any] | None:
 def describe_publicly(resources: Resources, stored: StoredOrder) -> PublicOrder:
     """Describe an order to whoever has its payment URL."""
     order, money, brand = stored.row, stored.money, make_brand(stored.row)
-    reason = find_not_payable_reason(resources, order, order.settlement_read_at)
+    reason = find_not_payable_reason(resources, order, money, order.settlement_read_at)
     return PublicOrder(
         order_id=order.id,
         version=find_version(order.version, stored.transfers),

@@ -31,7 +31,7 @@ LOOKUP_S = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithSecret:
-    """A subscription with its new secret, which is shown this once."""
+    """A subscription with its new secret, which is shown this once; `twins` are those with the same address."""
 
     id: str
     url: str
@@ -42,9 +42,10 @@ class WithSecret:
     created_at: datetime
     updated_at: datetime
     secret: str = field(repr=False)
+    twins: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, subscription: WebhookSubscription, secret: str) -> Self:
+    def of(cls, subscription: WebhookSubscription, secret: str, twins: Sequence[str] = ()) -> Self:
         """Put both together."""
         return cls(
             id=subscription.id,
@@ -56,6 +57,7 @@ class WithSecret:
             created_at=subscription.created_at,
             updated_at=subscription.updated_at,
             secret=secret,
+            twins=tuple(twins),
         )
 
 
@@ -94,10 +96,14 @@ def register(
         count = session.scalar(select(func.count()).where(*_select_owned(key)).select_from(WebhookSubscription))
         if (count or 0) >= MAX_SUBSCRIPTIONS:
             raise Conflict(f"There are {count} webhooks in {key.env_mode} mode already; delete one first")
+        same = session.scalars(
+            select(WebhookSubscription.id).where(*_select_owned(key), WebhookSubscription.url == url)
+        )
+        twins = same.all()
         session.add(subscription)
         session.flush()
         secret = add_secret(session, resources.box, subscription.id, now)
-    return WithSecret.of(subscription, secret)
+    return WithSecret.of(subscription, secret, twins)
 
 
 def list_subscriptions(resources: Resources, key: ApiKey, env_mode: EnvMode | None) -> Sequence[WebhookSubscription]:

@@ -161,6 +161,7 @@ class Payment(Base):
         Index(None, "chain_id", "recipient"),
         Index(None, "tx_hash"),
         Index(None, "sender"),
+        Index(None, "env_mode", "mined_at", "id"),
         Index("ix_payments_unmatched", "recipient", "public_id", **hold_only("order_id IS NULL")),
         Index("ix_payments_unannounced", "env_mode", "chain_id", **hold_only("order_id IS NULL AND NOT is_announced")),
     )

@@ -1,11 +1,11 @@
 // What callers give, checked before anything is sent: each error names the parameter and the remedy, and no secret.
 
-/** The address of a service, without slashes at its end. Throws a `TypeError` if it is none. */
+/** The address of a service, without the slashes and the path of the interface that may end it. Throws a `TypeError` if it is none. */
 export function checkAddress(baseUrl: string): string {
   if (!URL.canParse(baseUrl) || !["http:", "https:"].includes(new URL(baseUrl).protocol)) {
     throw new TypeError(`baseUrl: ${show(baseUrl)} is no address of a service, such as https://pay.example`);
   }
-  return baseUrl.replace(/\/+$/, "");
+  return baseUrl.replace(/\/+(api\/v1\/*)?$/, "");
 }
 
 /**

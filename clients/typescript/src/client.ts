@@ -45,7 +45,7 @@ export class CheckoutClient {
     const send = makeSend(target);
     this.paymentLinks = new PaymentLinks(send);
     this.orders = new Orders(send, makeStream(target));
-    this.transfers = new Transfers(send);
+    this.transfers = new Transfers(send, makeStream(target));
     this.routes = new Routes(send);
     this.quotes = new Quotes(send);
     this.tokens = new Tokens(send);

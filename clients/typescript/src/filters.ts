@@ -31,8 +31,18 @@ export interface OrderFilter {
   readonly updated_to?: string | Date | undefined;
 }
 
+/** When a transfer must have moved. */
+export interface TransferFilter {
+  /** Its block's time is this moment or later; text needs a time zone. */
+  readonly moved_from?: string | Date | undefined;
+  /** Its block's time is before. */
+  readonly moved_to?: string | Date | undefined;
+  /** The key's own environment without it. */
+  readonly env_mode?: schema.EnvMode | undefined;
+}
+
 /** A filter as the query has it: each entry of `metadata` under `metadata[key]`, as JSON writes it. */
-export function writeFilter({ metadata = {}, ...filter }: OrderFilter & PageChoice) {
+export function writeFilter({ metadata = {}, ...filter }: OrderFilter & TransferFilter & PageChoice) {
   const given = Object.entries(filter).map(([name, value]) => [name, value instanceof Date ? writeMoment(value) : value]);
   const entries = Object.entries(metadata).map(([key, value]) => [
     `metadata[${key}]`,

@@ -1,7 +1,7 @@
 // Payment links, orders, and transfers that belong to none.
 import { listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
 import { checkId } from "./checks.js";
-import { writeFilter, type OrderFilter, type PageChoice } from "./filters.js";
+import { writeFilter, type OrderFilter, type PageChoice, type TransferFilter } from "./filters.js";
 import type * as schema from "./schema.js";
 import { splitLines, type Stream } from "./streams.js";
 
@@ -85,9 +85,24 @@ export class Orders {
   }
 }
 
-/** What reached the vendor and counts for no order, such as a payment from an exchange. */
+/** What reached the vendor: all of it as a file, and what counts for no order, such as a payment from an exchange. */
 export class Transfers {
-  constructor(private readonly send: Send) {}
+  constructor(
+    private readonly send: Send,
+    private readonly stream: Stream,
+  ) {}
+
+  /**
+   * Every payment, refund and unmatched transfer as the lines of a CSV file, the header first, oldest first: those that
+   * moved from `moved_from` on and before `moved_to`. Each line keeps its end.
+   *
+   * The service makes one file at a time, so read it to its end, or leave the loop. Throws `ConnectionFailed` also where
+   * the file ends too early: then what came of it is not all.
+   */
+  export(filter: TransferFilter = {}, options?: CallOptions): AsyncGenerator<string, void, undefined> {
+    const query = writeFilter(filter);
+    return splitLines(this.stream({ method: "GET", path: "/api/v1/transfer.csv", query, accept: "text/csv" }, options));
+  }
 
   /** The transfers of the key's environment, newest first; a page is asked for at a time. */
   async *list(

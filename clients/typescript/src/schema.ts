@@ -58,6 +58,11 @@ export interface components {
             to: string;
             /** @description Empty until the chain has it */
             hash: string;
+            /**
+             * Format: date-time
+             * @description When it was mined; null until then
+             */
+            timestamp: string | null;
             /** @description Whether the wallet has signed it, and whether its chain keeps it */
             status: components["schemas"]["RefundStatus"];
             /** @description What is to be signed; null once it is sent */
@@ -107,7 +112,7 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
-            /** @description The payer's transaction on the chain it paid from; empty before there is one */
+            /** @description The payer's transaction on the chain it paid from, of `paid_after_close` the one that came then; empty before there is one */
             transaction_hash: string;
             /** @description The order's status; null where there is no order */
             payment_order_status: components["schemas"]["OrderStatus"] | null;
@@ -733,6 +738,11 @@ export interface components {
             chain_id: number;
             /** @description The transaction */
             hash: string;
+            /**
+             * Format: date-time
+             * @description When it was mined
+             */
+            timestamp: string;
             /** @description The token's address */
             token: string;
             /** @description Smallest units of this token */
@@ -757,7 +767,7 @@ export interface components {
              * @description When it changed
              */
             at: string;
-            /** @description The payer's transaction at that time; empty before there was one */
+            /** @description The transaction behind the change: the payer's, a refund's where money went back, of `paid_after_close` the one that came then; empty before there was one */
             transaction_hash: string;
         };
         /** @description A payment order. */
@@ -847,8 +857,10 @@ export interface components {
         NewRefund: {
             /** @description Required where the order has several transfers */
             transfer?: string;
-            /** @description Smallest units of the transfer's own token; all that is left without */
+            /** @description In units of ``10**-decimals`` of the transfer's own token, in its smallest units without `decimals`; all that is left without */
             amount?: bigint | number;
+            /** @description Decimal places of `amount`, as in a price; those of the token without */
+            decimals?: number;
             /** @description Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has to be right */
             to?: string;
         };
@@ -1247,7 +1259,7 @@ export interface components {
          * @description Why nobody could pay an order.
          * @enum {string}
          */
-        NotPayable: "" | "no_settlement_account" | "chain_not_connected" | "chain_not_read" | "order_closed" | "order_expired" | "nothing_due";
+        NotPayable: "" | "no_settlement_account" | "chain_not_connected" | "chain_not_read" | "order_closed" | "refund_under_way" | "order_expired" | "nothing_due";
         /**
          * @description Where an order stands.
          * @enum {string}

@@ -30,6 +30,7 @@ const CALLS = {
   cancelPaymentOrder: (c) => c.orders.cancel("po_1"),
   refundPaymentOrder: (c) => c.orders.refund("po_1", { amount: 5n }),
   simulatePaymentOrder: (c) => c.orders.simulate("po_1", { action: "pay" }),
+  exportTransfers: (c) => c.transfers.export({ moved_from: "2026-03-01T00:00:00+01:00", moved_to: new Date(0), env_mode: "test" }),
   listUnmatchedTransfers: (c) => c.transfers.list({ limit: 5 }),
   assignUnmatchedTransfer: (c) => c.transfers.assign("tr_1", { payment_order_id: "po_1" }),
   getRoutes: (c) => c.routes.find(ROUTE, { tokens: "once" }),

@@ -20,7 +20,7 @@ Words of a fixed set are literals; a later version of the service may send other
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -79,7 +79,9 @@ def write_answer(name: str, schema: Json) -> str:
         hint = name_type(field)
         if json_name not in schema.get("required", ()):
             hint = f"{hint.removesuffix(' | None')} | None = None"
-        lines += [f"    {name_field(json_name)}: {hint}", *write_docstring(field)]
+        # A secret that is printed or logged by accident is one no more.
+        hidden = " = field(repr=False)" if json_name == "secret" else ""
+        lines += [f"    {name_field(json_name)}: {hint}{hidden}", *write_docstring(field)]
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,7 @@ from tests.support.guide.regions import write_table
 
 SHOWN = 60
 """Lines of an example; what is longer is in the document that the service serves."""
-FIRST = ("payment_links", "payments", "order_export", "unmatched_transfers", "webhooks", "events", "branding")
+FIRST = ("payment_links", "payments", "exports", "unmatched_transfers", "webhooks", "events", "branding")
 WORDS: Mapping[str, str] = {"integer": "integer", "string": "text", "boolean": "true or false", "number": "number"}
 
 

@@ -18,7 +18,7 @@ STATES: Mapping[tuple[OrderStatus, StatusReason], tuple[str, str]] = {
     (_S.PROCESSING, _R.NONE): ("A payment was seen and is on its way.", "Say so to the customer; deliver nothing yet."),
     (_S.PROCESSING, _R.UNDERPAID): (
         "Less came than the price; `amount_due` is missing.",
-        "The same page takes the rest until the order expires.",
+        "The same page takes the rest until the order expires. [Sending back](refunds.md) all of it ends the order.",
     ),
     (_S.PROCESSING, _R.OVERPAID): (
         "More came than the price; it has too few confirmations yet.",
@@ -27,7 +27,7 @@ STATES: Mapping[tuple[OrderStatus, StatusReason], tuple[str, str]] = {
     (_S.PROCESSING, _R.PAID_LATE): ("It was paid within a day after it expired.", "Wait for `success`."),
     (_S.PROCESSING, _R.WRONG_TOKEN): (
         "Another listed token came, or the right one on another chain.",
-        "The price can still be paid; what came can be [sent back](refunds.md).",
+        "The price can still be paid. [Sending back](refunds.md) all that came ends the order.",
     ),
     (_S.PROCESSING, _R.SCREENING_REJECTED): (
         "The operator's screening does not take this payer's money.",

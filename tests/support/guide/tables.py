@@ -128,7 +128,7 @@ def write_limits() -> str:
     rates = [
         ("requests with a key", f"{settings['rate_limit_key']} a minute, each key", "`RATE_LIMIT_KEY`"),
         ("routes and quotes", f"{settings['rate_limit_routing']} a minute, each caller", "`RATE_LIMIT_ROUTING`"),
-        ("replays of quotes; exports of orders", f"{costly} a minute each", f"1/{COSTLY_SHARE} of it"),
+        ("replays of quotes; exports", f"{costly} a minute each", f"1/{COSTLY_SHARE} of it"),
         ("requests without a key", f"{settings['rate_limit_keyless']} a minute, each address", "`RATE_LIMIT_KEYLESS`"),
         ("checkout pages", f"{settings['rate_limit_page']} a minute, each address", "`RATE_LIMIT_PAGE`"),
         ("streams of routes", f"{PER_ADDRESS} open, each address", ""),

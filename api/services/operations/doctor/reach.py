@@ -28,9 +28,15 @@ JUST_BEFORE = timedelta(minutes=1)
 """The first delivery that failed was made that much before it failed, at most."""
 
 
-def check_reach(resources: Resources) -> Iterator[Finding]:
-    """Ask the API for its health at its own address, and the database for receivers that take nothing."""
-    yield _check_api(resources.config.base_url)
+def check_reach(resources: Resources, address: str | None = None) -> Iterator[Finding]:
+    """Ask the API for its health, and the database for receivers that take nothing.
+
+    Parameters
+    ----------
+    address : str, optional
+        Where the API is; its own `BASE_URL` without it.
+    """
+    yield _check_api(resources.config.base_url if address is None else address.rstrip("/"))
     with suppress(SQLAlchemyError):  # the database's own findings say so
         yield _check_receivers(resources)
 

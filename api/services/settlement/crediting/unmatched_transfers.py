@@ -30,9 +30,7 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
 
     They are on their chain and belong to no order, or they were counted for one, and their chain has lost them since.
     """
-    query = select(Payment).where(
-        Payment.env_mode == env_mode, or_(_is_unmatched(), Payment.state == PaymentState.LOST)
-    )
+    query = select(Payment).where(Payment.env_mode == env_mode, or_(is_unmatched(), Payment.state == PaymentState.LOST))
     return [
         {
             "transfer_id": row.public_id,
@@ -52,7 +50,7 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
 
 def count_unmatched(session: Session) -> dict[str, int]:
     """Count the payments of each environment that are on their chain and belong to no order."""
-    query = select(Payment.env_mode, func.count()).where(_is_unmatched())
+    query = select(Payment.env_mode, func.count()).where(is_unmatched())
     return {row[0]: row[1] for row in session.execute(query.group_by(Payment.env_mode))}
 
 
@@ -71,7 +69,7 @@ def list_own(
     InvalidData
         If the cursor is none.
     """
-    query = select(Payment).where(Payment.env_mode == owner[1], _is_unmatched(), _has_reached(session, owner))
+    query = select(Payment).where(Payment.env_mode == owner[1], is_unmatched(), has_reached(session, owner))
     if cursor is not None:
         if not cursor.startswith(f"{IdPrefix.TRANSFER}_") or not cursor.isascii():
             raise InvalidData.at("cursor", "Expected the next_cursor of an earlier page")
@@ -127,7 +125,8 @@ def assign(
     return order
 
 
-def _has_reached(session: Session, owner: Owner) -> ColumnElement[bool]:
+def has_reached(session: Session, owner: Owner) -> ColumnElement[bool]:
+    """Return the condition that a transfer reached a vendor in one environment: one of its addresses, on its chain."""
     places = load_places(session, owner)
     shared = [
         and_(Payment.recipient == address, Payment.chain_id.in_(chains))
@@ -137,5 +136,6 @@ def _has_reached(session: Session, owner: Owner) -> ColumnElement[bool]:
     return or_(Payment.recipient.in_([address for address, chains in places.items() if chains is None]), *shared)
 
 
-def _is_unmatched() -> ColumnElement[bool]:
+def is_unmatched() -> ColumnElement[bool]:
+    """Return the condition that a transfer is on its chain and belongs to no order."""
     return and_(Payment.order_id.is_(None), Payment.state.not_in(GONE), Payment.kind == TransferKind.PAYMENT)

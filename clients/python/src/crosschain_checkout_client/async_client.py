@@ -61,7 +61,7 @@ class AsyncCheckoutClient:
         self._retries = retries
         self.payment_links = AsyncPaymentLinks(self.send)
         self.orders = AsyncOrders(self.send, self.stream)
-        self.transfers = AsyncTransfers(self.send)
+        self.transfers = AsyncTransfers(self.send, self.stream)
         self.routes = AsyncRoutes(self.send)
         self.quotes = AsyncQuotes(self.send)
         self.tokens = AsyncTokens(self.send)

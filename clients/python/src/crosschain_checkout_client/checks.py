@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 def check_address(base_url: str) -> str:
-    """Return the address of a service.
+    """Return the address of a service, without the slashes and the path of the interface that may end it.
 
     Raises
     ------
@@ -18,7 +18,7 @@ def check_address(base_url: str) -> str:
     parts = urlsplit(base_url if isinstance(base_url, str) else "")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"base_url: {_show(base_url)} is no address of a service, such as https://pay.example")
-    return base_url
+    return re.sub(r"/+(api/v1/*)?$", "", base_url)
 
 
 def check_api_key(api_key: str | None, base_url: str) -> str:

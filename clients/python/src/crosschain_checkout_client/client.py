@@ -61,7 +61,7 @@ class CheckoutClient:
         self._retries = retries
         self.payment_links = PaymentLinks(self.send)
         self.orders = Orders(self.send, self.stream)
-        self.transfers = Transfers(self.send)
+        self.transfers = Transfers(self.send, self.stream)
         self.routes = Routes(self.send)
         self.quotes = Quotes(self.send)
         self.tokens = Tokens(self.send)

@@ -6,7 +6,7 @@ Words of a fixed set are literals; a later version of the service may send other
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -70,6 +70,7 @@ NotPayable = Literal[
     "chain_not_connected",
     "chain_not_read",
     "order_closed",
+    "refund_under_way",
     "order_expired",
     "nothing_due",
 ]
@@ -214,7 +215,11 @@ class NewRefund(TypedDict):
     transfer: NotRequired[str]
     """Required where the order has several transfers."""
     amount: NotRequired[int]
-    """Smallest units of the transfer's own token; all that is left without."""
+    """In units of ``10**-decimals`` of the transfer's own token, in its smallest units without `decimals`; all that is
+    left without.
+    """
+    decimals: NotRequired[int]
+    """Decimal places of `amount`, as in a price; those of the token without."""
     to: NotRequired[str]
     """Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has to be right."""
 
@@ -553,7 +558,9 @@ class EventData:
     metadata: dict[str, Any]
     """As it was given with the link."""
     transaction_hash: str
-    """The payer's transaction on the chain it paid from; empty before there is one."""
+    """The payer's transaction on the chain it paid from, of `paid_after_close` the one that came then; empty before
+    there is one.
+    """
     payment_order_status: OrderStatus | None
     """The order's status; null where there is no order."""
     status_reason: StatusReason
@@ -918,6 +925,8 @@ class Refund:
     """Who gets it."""
     hash: str
     """Empty until the chain has it."""
+    timestamp: datetime | None
+    """When it was mined; null until then."""
     status: RefundStatus
     """Whether the wallet has signed it, and whether its chain keeps it."""
     transaction: RefundTransaction | None
@@ -1123,7 +1132,7 @@ class SecretSubscription:
     """When it was made."""
     updated_at: datetime
     """When it last changed."""
-    secret: str
+    secret: str = field(repr=False)
     """What signs its deliveries, by Standard Webhooks; shown this once."""
 
 
@@ -1276,7 +1285,9 @@ class Timeline:
     at: datetime
     """When it changed."""
     transaction_hash: str
-    """The payer's transaction at that time; empty before there was one."""
+    """The transaction behind the change: the payer's, a refund's where money went back, of `paid_after_close` the one
+    that came then; empty before there was one.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1338,6 +1349,8 @@ class Transfer:
     """The chain."""
     hash: str
     """The transaction."""
+    timestamp: datetime
+    """When it was mined."""
     token: str
     """The token's address."""
     amount: int

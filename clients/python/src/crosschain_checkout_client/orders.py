@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from datetime import datetime
 from typing import Unpack
 
 from crosschain_checkout_client import models
@@ -121,10 +122,33 @@ class Orders:
 
 
 class Transfers:
-    """What reached the vendor and counts for no order, such as a payment from an exchange."""
+    """What reached the vendor: all of it as a file, and what counts for no order, such as one from an exchange."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, stream: Stream) -> None:
         self._send = send
+        self._stream = stream
+
+    def export(
+        self,
+        *,
+        moved_from: datetime | None = None,
+        moved_to: datetime | None = None,
+        env_mode: models.EnvMode | None = None,
+    ) -> Generator[str, None, None]:
+        """Yield every payment, refund and unmatched transfer as the lines of a CSV file, the header first.
+
+        Oldest first, from `moved_from` on and before `moved_to`, the times of their blocks. Each line keeps its end.
+        The service makes one file at a time, so read it to its end, or close the generator.
+
+        Raises
+        ------
+        ConnectionFailed
+            Also where the file ends too early: then what came of it is not all.
+        """
+        query = {"moved_from": moved_from, "moved_to": moved_to, "env_mode": env_mode}
+        call = Call(method="GET", path="/api/v1/transfer.csv", kind=str, query=query, accept="text/csv")
+        with closing(split_lines(self._stream(call))) as lines:
+            yield from lines
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Iterator[models.UnmatchedTransfer]:
         """Yield the transfers of the key's environment, newest first, asking for a page at a time."""

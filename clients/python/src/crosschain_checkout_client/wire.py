@@ -6,7 +6,7 @@ import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from types import NoneType, UnionType
@@ -103,6 +103,8 @@ def write_value(value: object, where: str = "") -> Any:
     if isinstance(value, Decimal):
         example = "2500 with 2 decimals for 25.00"
         raise ValueError(f"{where.lstrip('.')} is {value!r:.100}: give an int in the smallest unit, such as {example}")
+    if isinstance(value, date):
+        raise ValueError(f"{where.lstrip('.')} is {value!r}: a day is no moment; give a datetime with its time zone")
     if value is not None and not isinstance(value, str | int | float):
         raise ValueError(f"{where.lstrip('.')} is {value!r:.100}, which JSON can't have")
     return value
