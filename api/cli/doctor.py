@@ -27,8 +27,8 @@ WIDTH = 110
 def doctor(as_json: bool) -> None:
     """Say what is wrong with this installation, and what to do; the exit status is 1 if something is.
 
-    Settings, files, database, secrets, clock, worker, webhooks, keys, accounts, Redis, the API's address, receivers,
-    market and chains are looked at. No secret is printed. Warnings alone leave the status 0.
+    Settings, files, database, its disk, secrets, clock, worker, webhooks, keys, accounts, Redis, the API's address,
+    receivers, market and chains are looked at. No secret is printed. Warnings alone leave the status 0.
     """
     is_wrong = False
     for finding in examine():
@@ -69,6 +69,7 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
     from api.services.operations.doctor.market import check_market
     from api.services.operations.doctor.reach import check_reach
     from api.services.operations.doctor.redis import check_redis
+    from api.services.operations.doctor.room import check_room
 
     umask = os.umask(PRIVATE_UMASK)
     try:
@@ -79,7 +80,7 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
     finally:
         os.umask(umask)
     try:
-        for check in (check_database, check_redis, check_reach, check_market, check_chains):
+        for check in (check_database, check_room, check_redis, check_reach, check_market, check_chains):
             yield from check(resources)
     finally:
         with suppress(OSError):

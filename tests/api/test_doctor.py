@@ -79,7 +79,7 @@ def test_what_is_wrong_is_said_with_its_remedy_and_fails(run: Run) -> None:
         "receivers": "ok",
         "market": "ok",
         "chains": "ok",
-    } | ({"clock": "ok"} if any(row["about"] == "clock" for row in rows) else {})
+    } | ({"clock": "ok", "disk": "ok"} if any(row["about"] == "clock" for row in rows) else {})
     (worker,) = [row for row in rows if row["about"] == "worker"]
     assert worker["message"].startswith("nobody does the duties ")
     assert worker["remedy"].startswith("start `checkout worker`")
