@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.payments import CHECKED, PaymentState
 from api.services.operations.duty_health import check_worker_health
+from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.receivers import count_receivers, find_overdue, list_failing
 from api.services.operations.redis_health import ask_redis
 from api.services.resources import Resources
@@ -43,6 +44,7 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "checkout_payments_unmatched": ("Payments that belong to no order", _BY_ENV),
     "checkout_payments_lost": ("Payments that counted, and that their chain has lost", _BY_ENV),
     "checkout_payments_unproven": ("Payments of orders that no proof was found for in two minutes", _BY_ENV),
+    "checkout_payments_overdue": ("Payments of orders that should have been final ten minutes ago", _BY_CHAIN),
     "checkout_chain_read_seconds": ("Age of the last block read", _BY_CHAIN),
     "checkout_blocks_doubtful": ("Blocks that may hold more than was said of them", _BY_CHAIN),
     "checkout_bridge_events_unread": (
@@ -133,6 +135,9 @@ def _read_payments(resources: Resources) -> Iterator[Sample]:
             "checkout_payments_lost": _count(session, Payment.state == PaymentState.LOST),
             "checkout_payments_unproven": _count(session, *_is_unproven(resources.clock.now())),
         }
+        overdue = count_overdue(resources, session, resources.clock.now())
+    for (mode, chain_id), count in overdue.items():
+        yield Sample(name="checkout_payments_overdue", labels=(mode, str(chain_id)), value=count)
     for name, by_env in counts.items():
         for env_mode in EnvMode:
             yield Sample(name=name, labels=(env_mode,), value=by_env.get(env_mode, 0))
