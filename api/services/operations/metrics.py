@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.payments import CHECKED, PaymentState
+from api.services.operations.backups import find_last_backup
 from api.services.operations.duty_health import check_worker_health
 from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.receivers import count_receivers, find_overdue, list_failing
@@ -54,6 +55,7 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
     "checkout_duty_lapsed_seconds": ("Since when nobody does a duty, or a share of it; 0 if a worker does", ("duty",)),
     "checkout_database_writable": ("Whether workers can write down what they do", ()),
+    "checkout_backup_age_seconds": ("Age of the newest copy by `checkout db backup`, once there is one", ()),
     "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
     "checkout_endpoint_up": ("Whether an endpoint answers", _BY_ENDPOINT),
     "checkout_endpoint_in_step": ("Whether its blocks are those of the others", _BY_ENDPOINT),
@@ -172,6 +174,15 @@ def _read_endpoints(resources: Resources) -> Iterator[Sample]:
         yield Sample(name="checkout_endpoint_in_step", labels=labels, value=state.in_step)
 
 
+def _read_backups(resources: Resources) -> Iterator[Sample]:
+    """Say how old the newest copy of the database is."""
+    with resources.database.read() as session:
+        taken_at = find_last_backup(session)
+    if taken_at is not None:
+        age = resources.clock.now() - taken_at
+        yield Sample(name="checkout_backup_age_seconds", value=max(age.total_seconds(), 0))
+
+
 def _read_redis(resources: Resources) -> Iterator[Sample]:
     """Say whether Redis answers this process."""
     fault = ask_redis(resources.config)
@@ -210,6 +221,7 @@ READERS: tuple[Callable[[Resources], Iterator[Sample]], ...] = (
     _read_chains,
     _read_endpoints,
     _read_duties,
+    _read_backups,
     _read_redis,
     _read_sources,
 )

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.secrets.keys import FILE_NAME, SecretKeyFault
+from api.services.operations.backups import OLD, find_last_backup
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
 from api.services.operations.duty_health import LAPSED, UNREAD, WorkerHealth, check_worker_health
 from api.services.operations.overdue_payments import count_overdue
@@ -26,6 +27,7 @@ from api.storage.tables import ApiKeyRow, SettlementAccount, Vendor, WebhookDeli
 
 DATABASE, SECRETS, CLOCK, WORKER = "database", "secrets", "clock", "worker"
 WEBHOOKS, KEYS, ACCOUNTS, PAYMENTS = "webhooks", "keys", "accounts", "payments"
+BACKUPS = "backups"
 SKEW, WORST_SKEW = timedelta(seconds=2), timedelta(seconds=30)
 """A receiver refuses a webhook whose signature is five minutes off; leases and expiries go by the clock before that."""
 OVERDUE = timedelta(minutes=1)
@@ -49,7 +51,15 @@ def check_database(resources: Resources) -> Iterator[Finding]:
         yield blame(DATABASE, *schema.explain())
         return
     yield _tell_of_writing(try_writing(resources))
-    for check in (_check_secrets, _check_clock, _check_webhooks, _check_keys, _check_accounts, _check_payments):
+    for check in (
+        _check_secrets,
+        _check_clock,
+        _check_webhooks,
+        _check_keys,
+        _check_accounts,
+        _check_payments,
+        _check_backups,
+    ):
         with resources.database.read() as session:
             yield from check(resources, session)
     yield from _check_worker(check_worker_health(resources))
@@ -192,3 +202,15 @@ def _check_payments(resources: Resources, session: Session) -> Iterator[Finding]
             f"payments should have been final ten minutes ago: {told}",
             "see what is said of the chain's endpoints: nothing is final while half of them are silent; have three",
         )
+
+
+def _check_backups(resources: Resources, session: Session) -> Iterator[Finding]:
+    taken_at, now = find_last_backup(session), resources.clock.now()
+    if taken_at is None:
+        if resources.config.rpc_urls(EnvMode.LIVE):
+            remedy = "enable checkout-backup.timer and start checkout-backup.service once, or run `checkout db backup`"
+            yield warn(BACKUPS, "no copy of the database was ever taken by `checkout db backup`", remedy)
+    elif now - taken_at > OLD:
+        hours = (now - taken_at) // timedelta(hours=1)
+        message = f"the newest copy of the database is {hours} hours old, of {format_time(taken_at)}"
+        yield warn(BACKUPS, message, "`journalctl -u checkout-backup` says why; is the disk of the copies full?")
