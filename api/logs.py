@@ -24,6 +24,12 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 _SECRET_NAME = re.compile(r"api[-_]?key$|secret|authorization|password|cookie|webhook-signature", re.IGNORECASE)
 _SECRET_TEXT = re.compile(r"(sk_(?:test|live)_|whsec_)[A-Za-z0-9+/=_-]+|(?<=://)[^/@\s]+(?=@)")
 
+REMEDIES: Mapping[str, str] = {
+    "chain_unavailable": "`checkout doctor` asks each endpoint; runbook.md, A chain is not read",
+    "database_unavailable": "`checkout doctor` says what is wrong with it; runbook.md, Nobody answers",
+}
+"""What to do about an event that several places write."""
+
 _ENCODER = json.JSONEncoder(sort_keys=True, default=repr)
 
 log = structlog.get_logger(__name__)
@@ -64,6 +70,8 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Write a line."""
         event = record.msg if isinstance(record.msg, dict) else self._describe(record)
+        if (remedy := REMEDIES.get(str(event.get("event")))) is not None:
+            event["remedy"] = remedy
         event["level"], event["logger"] = record.levelname.lower(), record.name
         event["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
         return _ENCODER.encode(redact(event))

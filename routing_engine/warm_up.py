@@ -50,7 +50,13 @@ def _compile_on_two_cores(*, with_formulas: bool) -> None:
     """Have two processes compile what Python calls, and large parts of it, each from another end of the list."""
     # Where it is safe, processes begin as copies of this one, so that they need not import all of this anew.
     context: Any = get_context("fork" if sys.platform == "linux" else "spawn")
-    taken = context.Value("i", 0)
+    try:
+        taken = context.Value("i", 0)
+    except OSError as error:
+        print(f"Processes can share no memory ({error.strerror}): one compiles; see to /dev/shm", file=sys.stderr)
+        for kernel, arguments in list_kernels(with_formulas=with_formulas):
+            compile_for(kernel, *arguments)
+        return
     helpers = [
         context.Process(target=_compile_share, args=(taken, is_first, with_formulas)) for is_first in (True, False)
     ]

@@ -43,13 +43,25 @@ def db_backup(folder: Path) -> None:
     PostgreSQL needs `pg_dump`, and a DATABASE_URL that leads to it and not to a pooler.
     """
     with open_resources(check_schema=False) as resources:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from api.services.operations.backups import note_backup
         from api.storage.backup import BackupFailed, back_up
+        from api.storage.fault_names import name_fault
 
         _make_folder(folder)
+        begun_at = resources.clock.now()
         try:
-            click.echo(back_up(resources.database.engine.url, folder, resources.clock.now()))
+            click.echo(back_up(resources.database.engine.url, folder, begun_at))
         except BackupFailed as error:
             raise click.ClickException(str(error)) from error
+        try:
+            note_backup(resources, begun_at)
+        except SQLAlchemyError as error:
+            message = (
+                f"The copy is whole, but the database can't note that ({name_fault(error)}): it tells an older age."
+            )
+            click.echo(message, err=True)
 
 
 @db.command("archive")

@@ -36,7 +36,10 @@ def webhooks_list(vendor: str, env_mode: str, as_json: bool) -> None:
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def webhooks_deliveries(webhook: str, status: str | None, limit: int, as_json: bool) -> None:
-    """Show what was sent to WEBHOOK (ep_…): state, attempts, last answer, next try; for the operator, newest first."""
+    """Show what was sent to WEBHOOK (ep_…): state, attempts, last answer, next try; for the operator, newest first.
+
+    Attempts are those since a delivery was last sent anew, by `redeliver` here or the vendor's own.
+    """
     with open_resources() as resources:
         from api.services.webhooks.operated import list_deliveries
         from api.services.webhooks.outbox import DeliveryStatus

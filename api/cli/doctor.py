@@ -29,8 +29,8 @@ WIDTH = 110
 def doctor(as_json: bool) -> None:
     """Say what is wrong with this installation, and what to do; the exit status is 1 if something is.
 
-    Settings, files, database, secrets, clock, worker, webhooks, keys, accounts, Redis, the API's address, receivers,
-    market and chains are looked at. No secret is printed. Warnings alone leave the status 0.
+    Settings, files, database, its disk, secrets, clock, worker, webhooks, keys, accounts, Redis, the API's address,
+    receivers, market and chains are looked at. No secret is printed. Warnings alone leave the status 0.
     """
     is_wrong = False
     for finding in examine():
@@ -71,6 +71,7 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
     from api.services.operations.doctor.market import check_market
     from api.services.operations.doctor.reach import check_reach
     from api.services.operations.doctor.redis import check_redis
+    from api.services.operations.doctor.room import check_room
 
     umask = os.umask(PRIVATE_UMASK)
     try:
@@ -84,7 +85,7 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
         # Without a BASE_URL of its own this shell knows nothing of the service's, but perhaps where it is.
         address = None if os.environ.get("BASE_URL") else os.environ.get(URL)
         reach = partial(check_reach, address=address or None)
-        for check in (check_database, check_redis, reach, check_market, check_chains):
+        for check in (check_database, check_room, check_redis, reach, check_market, check_chains):
             yield from check(resources)
     finally:
         with suppress(OSError):

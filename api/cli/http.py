@@ -116,6 +116,11 @@ class ServiceClient:
                 allow_redirects=False,
                 **content,
             )
+        except requests.exceptions.SSLError as error:
+            raise click.ClickException(
+                f"{self.url} has a certificate that this machine does not trust; where its authority is your own, set "
+                "REQUESTS_CA_BUNDLE to the file with its certificate"
+            ) from error
         except requests.RequestException as error:
             raise ServiceAway(
                 f"{self.url} does not answer ({type(error).__name__}): is `checkout up` or `checkout serve` running "

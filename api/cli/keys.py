@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -82,21 +83,32 @@ def keys_create(
 @keys.command("rotate")
 @click.argument("vendor")
 @click.option("--env", "env_mode", type=ENV_MODES, required=True)
-@click.option("--name", default="default", show_default=True, help="Whose next key it is.")
-@click.option("--revoke-all", is_flag=True, help="Stop every earlier key of the name at once, for one that leaked.")
+@click.option("--name", help="Whose next key it is; 'default' without it.")
+@click.option(
+    "--revoke-all",
+    is_flag=True,
+    help="Stop every earlier key of the name at once, for one that leaked. Needs --name where keys of others are live.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def keys_rotate(vendor: str, env_mode: str, name: str, revoke_all: bool, as_json: bool) -> None:
+def keys_rotate(vendor: str, env_mode: str, name: str | None, revoke_all: bool, as_json: bool) -> None:
     """Make the next key of a name of VENDOR (id or name); the newest earlier one works until the next rotation."""
     with open_resources() as resources:
         from api.domain.env import EnvMode
-        from api.services.vendors.key_management import rotate_key
+        from api.services.vendors.key_management import FIRST_NAME, list_live_names, rotate_key
         from api.services.vendors.vendors import find_vendor
 
-        now = resources.clock.now()
+        now, wanted = resources.clock.now(), name or FIRST_NAME
         with resources.database.write() as session:
             owner = find_vendor(session, vendor).id, EnvMode(env_mode)
-            made = rotate_key(session, owner, now, name=name, revoke_all=revoke_all)
+            live = list_live_names(session, owner, now)
+            others = sorted(live - {wanted}) if revoke_all else []
+            if others and name is None:
+                raise click.ClickException(_explain_names(env_mode, sorted(live)))
+            made = rotate_key(session, owner, now, name=wanted, revoke_all=revoke_all)
     _tell(made, now, as_json)
+    if others:
+        names = ", ".join(map(shlex.quote, others))
+        click.echo(f"Still live in {env_mode} mode: {names}. If those leaked too, do the same for each.", err=True)
 
 
 @keys.command("revoke")
@@ -113,6 +125,15 @@ def keys_revoke(vendor: str, key_id: str) -> None:
             row = revoke_key(session, find_vendor(session, vendor).id, key_id, resources.clock.now())
             at = row.revoked_at
     click.echo(f"{key_id} ({row.name}, {row.env_mode}) is revoked since {format_time(at) if at else 'now'}.")
+
+
+def _explain_names(env_mode: str, names: list[str]) -> str:
+    """Say why a leak is not ended by one name's keys, and how it is."""
+    options = ", ".join(f"--name {shlex.quote(name)}" for name in names)
+    return (
+        f"Nothing was revoked: keys of several names are live in {env_mode} mode. Run this once for each that leaked, "
+        f"or for all of them if you do not know: {options}"
+    )
 
 
 def _tell(made: IssuedKey, now: datetime, as_json: bool) -> None:

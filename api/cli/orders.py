@@ -77,6 +77,12 @@ def orders_list(url: str, key: str | None, as_json: bool, metadata: Sequence[str
     page = ServiceClient(url, key).get("/api/v1/payment", **query, **entries)
     rows = page["data"] if as_json else [summarise(order) for order in page["data"]]
     echo_table(rows, COLUMNS, as_json=as_json)
+    if not rows:
+        click.echo("No order of this key's vendor has all of this.", err=True)
+    if not rows and query["transaction_hash"]:
+        env_mode = ServiceClient(url, key).env_mode
+        stray = f"`checkout payments unmatched --env {env_mode}`"
+        click.echo(f"If its money is on its chain, it may belong to no order: see {stray}, the operator's.", err=True)
     if page["next_cursor"]:
         click.echo(f"There are more: --cursor {page['next_cursor']}", err=True)
 

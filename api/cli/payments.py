@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Mapping
 
 import click
 
-from api.cli.support import ENV_MODES, open_resources
+from api.cli.shown_orders import write_price
+from api.cli.support import ENV_MODES, echo_table, open_resources
+
+COLUMNS = (
+    "transfer_id", "reason", "vendor", "claimed_order_id", "chain_id", "transaction_hash", "whole", "amount",
+    "token_address", "sender", "recipient", "mined_at",
+)  # fmt: skip
 
 
 @click.group()
@@ -26,10 +32,16 @@ def unmatched(env_mode: str, as_json: bool) -> None:
 
         with resources.database.read() as session:
             rows = list_unmatched(session, EnvMode(env_mode))
-    for row in rows:
-        click.echo(json.dumps(row) if as_json else "  ".join(row.values()))
+    echo_table(rows if as_json else [{**row, "whole": _write_whole(row)} for row in rows], COLUMNS, as_json=as_json)
     if not rows:
         click.echo("Every payment belongs to an order, and is on its chain.", err=True)
+
+
+def _write_whole(row: Mapping[str, str]) -> str:
+    """Write what came in whole tokens; nothing where the token is not listed, whose decimals nobody knows."""
+    if not row["token_decimals"]:
+        return ""
+    return write_price({"amount": row["amount"], "decimals": row["token_decimals"], "currency": row["token_symbol"]})
 
 
 @payments.command("assign")

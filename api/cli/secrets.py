@@ -20,6 +20,10 @@ def secrets_rotate() -> None:
 
         rotated = rotate_keys(resources.database, resources.config)
         click.echo(f"{rotated.count} secrets were encrypted anew; all are with the key {rotated.key_id} now.")
+        click.echo(
+            "Backups from before need the key before: keep it apart from them for as long as the oldest is kept.",
+            err=True,
+        )
 
 
 @secrets.command("reset")

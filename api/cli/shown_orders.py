@@ -34,7 +34,8 @@ def describe(order: Row) -> dict[str, str]:
     """Return the head of an order's own page."""
     amounts = {name: _write_amount(order, order.get(name)) for name in ("amount_received", "amount_due")}
     fields = ("env_mode", "transaction_hash", "payment_url", "expires_at")
-    return {**summarise(order), **amounts, **{name: str(order.get(name) or "-") for name in fields}}
+    payable = "yes" if order.get("payable") else f"no ({order.get('not_payable_reason') or 'not said'})"
+    return {**summarise(order), **amounts, "payable": payable, **{name: str(order.get(name) or "-") for name in fields}}
 
 
 def list_parts(order: Row) -> Iterator[tuple[str, Sequence[str], list[Row]]]:
@@ -55,7 +56,18 @@ def _show_cell(order: Row, row: Row, name: str) -> Any:
     settlement = order.get("settlement") or {}
     place = (row.get("chain_id"), str(row.get("token")).lower())
     is_settled = place == (settlement.get("chain_id"), str(settlement.get("token_address")).lower())
-    return _write_amount(order, row[name]) if is_settled else f"{row[name]} units of {row.get('token')}"
+    return _write_amount(order, row[name]) if is_settled else _write_units(row)
+
+
+def _write_units(row: Row) -> str:
+    """Write an amount of another token than the merchant is settled in: whole, if the token is listed."""
+    from routing_engine.reference import token_registry
+
+    chain_id, token = int(row.get("chain_id") or 0), str(row.get("token"))
+    info = token_registry.info_of(chain_id, token)
+    if info is None:
+        return f"{row['amount']} units of {token}"
+    return write_units(row["amount"], info.on(chain_id).decimals, info.symbol)
 
 
 def _write_amount(order: Row, units: str | None) -> str:
@@ -63,5 +75,9 @@ def _write_amount(order: Row, units: str | None) -> str:
     settlement = order.get("settlement")
     if units is None or not settlement:
         return units or "-"
-    whole = {"amount": units, "decimals": settlement["token_decimals"], "currency": settlement["token_symbol"]}
-    return f"{write_price(whole)} ({units} units)"
+    return write_units(units, settlement["token_decimals"], settlement["token_symbol"])
+
+
+def write_units(units: str, decimals: int, symbol: str) -> str:
+    """Write an amount whole, and in the units that the API takes."""
+    return f"{write_price({'amount': units, 'decimals': decimals, 'currency': symbol})} ({units} units)"

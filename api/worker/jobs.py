@@ -10,6 +10,7 @@ from sqlalchemy import delete
 
 from api.domain.duties import Duty, name_share
 from api.services.market.snapshots import forget_snapshots
+from api.services.operations.backups import BACKUP
 from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
 from api.services.settlement.crediting.quote_payers import forget_unused_quotes
@@ -74,7 +75,7 @@ def clean_up(resources: Resources) -> None:
     now = resources.clock.now()
     with resources.database.write() as session:
         session.execute(delete(IdempotencyKey).where(IdempotencyKey.expires_at < now))
-        session.execute(delete(JobSlot).where(JobSlot.taken_at < now - KEEP_SLOTS))
+        session.execute(delete(JobSlot).where(JobSlot.taken_at < now - KEEP_SLOTS, JobSlot.job != BACKUP))
         session.execute(delete(StoredQuote).where(StoredQuote.expires_at < now - KEEP_QUOTES))
         forget_snapshots(session, now)
         forget_unused_quotes(session, now)

@@ -191,6 +191,33 @@ def test_a_name_has_two_keys_while_it_is_rotated(run: Run, client: FlaskClient, 
     assert "There is no key named 'nobody' in test mode" in unknown.output
 
 
+def test_a_leak_is_not_ended_while_keys_of_other_names_are_left_out(
+    run: Run, client: FlaskClient, merchant: Merchant
+) -> None:
+    words = ("rotate", "Tea & Co", "--env", "test", "--revoke-all")
+    shop = make(run, "create", "Tea & Co", "--env", "test", "--name", "a shop")
+    make(run, "create", "Tea & Co", "--env", "live", "--name", "elsewhere")
+    texts = [shop["key"], merchant.vendor.keys[EnvMode.TEST]]
+    refused = run("keys", *words)
+    assert refused.exit_code == 1
+    said = " ".join(refused.output.split())
+    assert "Nothing was revoked: keys of several names are live in test mode" in said
+    assert "--name 'a shop'" in said
+    assert "--name default" in said
+    assert "elsewhere" not in said
+    assert [ask(client, text).status_code for text in texts] == [200, 200]
+    ended = run("keys", *words, "--name", "a shop")
+    assert ended.exit_code == 0
+    assert "Still live in test mode: default. If those leaked too" in " ".join(ended.stderr.split())
+    assert [ask(client, text).status_code for text in texts] == [401, 200]
+    again = list_all(run, "--env", "test")
+    assert run("keys", "revoke", "Tea & Co", next(each["key_id"] for each in again if each["name"] == "a shop"))
+    alone = run("keys", *words)
+    assert alone.exit_code == 0, "only one name is live"
+    assert "Still live" not in alone.stderr
+    assert ask(client, texts[1]).status_code == 401
+
+
 def test_a_name_is_given_to_one_use(run: Run, merchant: Merchant) -> None:
     words = ("create", "Tea & Co", "--env", "test", "--name", "shop")
     made = make(run, *words)

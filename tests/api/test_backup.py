@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,14 +20,19 @@ from sqlalchemy import Connection, delete, insert, make_url, select
 from api.app import build_app
 from api.cli.commands import main
 from api.context import replace_database
+from api.services.operations.backups import BACKUP
+from api.services.operations.doctor.database import check_database
 from api.services.resources import Resources
 from api.startup.start_checks import check_start
 from api.storage.db import Database
-from api.storage.tables import Base, PaymentOrder
+from api.storage.tables import Base, JobSlot, PaymentOrder
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
+from api.worker.jobs import clean_up
 from tests.api.conftest import Merchant
 from tests.api.test_orders_races import check_books
+from tests.support.clock import SettableClock
 from tests.support.databases import find_postgres_programs
+from tests.support.metrics import read_metrics
 from tests.support.shop import Shop
 
 CHAIN = (SimulatedChain, SimulatedReorg, SimulatedTransfer)
@@ -151,6 +158,29 @@ def test_every_table_is_in_the_copy(
     tmp_path: Path,
 ) -> None:
     restored = restore(Path(run("db", "backup", str(tmp_path))))
+    with resources.database.write() as session:
+        session.execute(delete(JobSlot).where(JobSlot.job == BACKUP))  # noted when the copy was whole
     with resources.database.engine.connect() as old, restored.engine.connect() as new:
         for table in Base.metadata.sorted_tables:
             assert sorted(map(repr, old.execute(select(table)))) == sorted(map(repr, new.execute(select(table))))
+
+
+def test_the_age_of_the_newest_copy_is_told(
+    resources: Resources, run: Callable[..., str], merchant: Merchant, tmp_path: Path
+) -> None:
+    def listen(now: datetime) -> tuple[list[str], list[str]]:
+        later = replace(resources, clock=SettableClock(now))
+        told = re.findall(r"^checkout_backup_age_seconds (\S+)$", read_metrics(build_app(later)), re.MULTILINE)
+        return told, [each.message for each in check_database(later) if each.about == "backups"]
+
+    begun = datetime.now(UTC)
+    assert listen(begun) == ([], []), "nobody promised any"
+    for _ in range(2):
+        run("db", "backup", str(tmp_path))
+    ((age,), said) = listen(begun + timedelta(hours=2))
+    assert said == []
+    assert 0 <= 7200 - float(age) < 600
+    clean_up(replace(resources, clock=SettableClock(begun + timedelta(days=9))))
+    (age,), (message,) = listen(begun + timedelta(days=9))
+    assert float(age) > 8 * 86400
+    assert message.startswith("the newest copy of the database is 215 hours old, of ")

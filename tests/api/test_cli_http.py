@@ -156,7 +156,10 @@ def test_orders_are_found_by_what_they_have(service: RunningService) -> None:
     assert made["payment_order_id"] in found.stdout
     for filters in (("--metadata", "cart=82"), ("--reason", "underpaid"), ("--created-to", "2025-01-01T00:00:00Z"),
                     ("--payer", "0x" + "1a" * 20), ("--transaction-hash", "0x" + "5f" * 32)):  # fmt: skip
-        assert service.run("orders", "list", *filters).stdout == "", filters
+        found = service.run("orders", "list", *filters)
+        assert found.stdout == "", filters
+        assert "No order of this key's vendor has all of this." in found.stderr
+        assert ("payments unmatched --env test" in found.stderr) == ("--transaction-hash" in filters)
 
 
 def test_a_link_says_its_price_in_words_and_refuses_by_option(service: RunningService) -> None:
@@ -367,6 +370,7 @@ ORDER = {
     "transfers": [
         {"chain_id": 8453, "token": "0xaB", "amount": "27500000", "status": "final"},
         {"chain_id": 1, "token": "0xAb", "amount": "7", "status": "seen"},
+        {"chain_id": 1, "token": "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "amount": "12500000", "status": "seen"},
     ],
 }
 
@@ -377,7 +381,11 @@ def test_every_amount_is_shown_whole_and_in_units() -> None:
     assert shown["amount_due"] == "0.00 USDC (0 units)"
     assert describe({**ORDER, "settlement": None})["amount_due"] == "0"
     ((title, _, rows),) = list_parts(ORDER)
-    assert (title, [row["amount"] for row in rows]) == ("transfers", ["27.50 USDC (27500000 units)", "7 units of 0xAb"])
+    amounts = ["27.50 USDC (27500000 units)", "7 units of 0xAb", "12.50 USDC (12500000 units)"]
+    assert (title, [row["amount"] for row in rows]) == ("transfers", amounts)
+    assert describe({**ORDER, "payable": True})["payable"] == "yes"
+    unread = {"payable": False, "not_payable_reason": "chain_not_read"}
+    assert describe({**ORDER, **unread})["payable"] == "no (chain_not_read)"
 
 
 class Moving:

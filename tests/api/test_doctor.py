@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import ClickException
 from click.testing import CliRunner, Result
 from pytest_httpserver import HTTPServer
 from sqlalchemy import Connection, event, text, update
@@ -18,6 +20,7 @@ from werkzeug import Request, Response
 
 from adapters.feed.plan import Plan
 from api.cli.commands import main
+from api.cli.http import ServiceClient
 from api.config import Config
 from api.domain.env import EnvMode
 from api.services.operations.doctor.chains import check_chains
@@ -79,7 +82,7 @@ def test_what_is_wrong_is_said_with_its_remedy_and_fails(run: Run) -> None:
         "receivers": "ok",
         "market": "ok",
         "chains": "ok",
-    } | ({"clock": "ok"} if any(row["about"] == "clock" for row in rows) else {})
+    } | ({"clock": "ok", "disk": "ok"} if any(row["about"] == "clock" for row in rows) else {})
     (worker,) = [row for row in rows if row["about"] == "worker"]
     assert worker["message"].startswith("nobody does the duties ")
     assert worker["remedy"].startswith("start `checkout worker`")
@@ -265,6 +268,22 @@ def test_an_api_that_does_not_answer_at_its_address_is_said(resources: Resources
     assert f"answers 502 at {base_url}/healthz" in list_bad(check_reach(away, base_url + "/"))["warning api"]
 
 
+def test_a_certificate_that_is_not_trusted_is_no_dead_service(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem = Path(__file__).parents[1] / "support" / "tls" / "hooks.test.pem"
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem, pem.with_suffix(".key"))
+    with HTTPServer(ssl_context=context) as server:
+        base_url = f"https://127.0.0.1:{server.port}"
+        there = replace(resources, config=replace(resources.config, base_url=base_url))
+        said = list_bad(check_reach(there))["warning api"]
+        with pytest.raises(ClickException, match="REQUESTS_CA_BUNDLE"):
+            ServiceClient(base_url, "sk_test_x").get("/api/v1/payment")
+    assert said.startswith(f"answers at {base_url} with a certificate that this machine does not trust")
+    assert "set REQUESTS_CA_BUNDLE" in said
+
+
 def test_it_is_said_since_when_nobody_works(resources: Resources, clock: SettableClock) -> None:
     with resources.database.write() as session:
         moment = read_database_time(session) - timedelta(seconds=6)
@@ -343,6 +362,7 @@ def test_each_endpoint_of_a_chain_is_judged(examine: Callable[..., dict[str, str
     bad = examine(Chain(8453), Chain(1))
     assert list(bad) == ["wrong chain 8453 (live)"]
     assert "localhost" in bad["wrong chain 8453 (live)"]
+    assert bad["wrong chain 8453 (live)"].count("8453") == bad["wrong chain 8453 (live)"].count("localhost") == 1
     assert " 1" in bad["wrong chain 8453 (live)"]
     (behind,) = examine(Chain(8453, head=200), Chain(8453, head=150)).values()
     assert "is 50 blocks behind the others" in behind

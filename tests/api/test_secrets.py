@@ -314,7 +314,9 @@ def test_the_commands(desk: Desk, merchant: Merchant, tmp_path: Path) -> None:
     desk.subscribe(merchant)
     assert run(desk.resources, tmp_path, "secrets", "rotate").exit_code == 1
     assert "1 webhooks have a new secret" in run(desk.resources, tmp_path, "secrets", "reset", "--yes").output
-    assert "1 secrets were encrypted anew" in run(desk.resources, tmp_path, "secrets", "rotate").output
+    rotated = run(desk.resources, tmp_path, "secrets", "rotate").output
+    assert "1 secrets were encrypted anew" in rotated
+    assert "Backups from before need the key before" in rotated
 
 
 def test_what_the_service_writes_is_its_own(tmp_path: Path, public_umask: None) -> None:

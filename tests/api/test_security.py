@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import structlog
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
@@ -289,3 +290,15 @@ def test_a_key_has_256_random_bits(resources: Resources, merchant: Merchant) -> 
     assert {len(key) for key in seen} == {32}
     for position in range(32):
         assert len({key[position] for key in seen}) > 50, "each byte is drawn anew"
+
+
+@pytest.mark.parametrize("event", ["database_unavailable", "chain_unavailable"])
+def test_the_log_of_an_outage_names_what_to_do(
+    event: str, capfd: pytest.CaptureFixture[str], restore_logging: None
+) -> None:
+    configure_logging("INFO")
+    structlog.get_logger("x").warning(event, kind="X")
+    structlog.get_logger("x").warning("other")
+    told, other = map(json.loads, capfd.readouterr().err.splitlines())
+    assert told["remedy"].startswith("`checkout doctor` ")
+    assert "remedy" not in other

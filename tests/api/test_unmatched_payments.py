@@ -80,7 +80,12 @@ def test_the_operator_lists_and_assigns(shop: Shop, monkeypatch: pytest.MonkeyPa
     listed = run(main, ["payments", "unmatched", "--env", "test", "--json"])
     row = json.loads(listed.stdout)
     assert (row["transaction_hash"], row["amount"], row["reason"]) == (tx_hash, "1000000", "no_order")
-    assert tx_hash in run(main, ["payments", "unmatched", "--env", "test"]).stdout
+    assert row["vendor"] == "Tea & Co"
+    assert (row["token_symbol"], row["token_decimals"]) == ("USDC", "6")
+    header, shown = run(main, ["payments", "unmatched", "--env", "test"]).stdout.splitlines()
+    assert shown.index(tx_hash) == header.index("transaction hash")
+    assert shown.index("1.00 USDC") == header.index("whole")
+    assert shown.index("Tea & Co") == header.index("vendor")
     done = run(main, ["payments", "assign", row["transfer_id"], order_id])
     assert done.exit_code == 0, done.output
     assert "processing" in done.stdout

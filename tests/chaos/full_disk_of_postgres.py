@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import suppress
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -19,12 +21,17 @@ from api.app import build_app
 from api.config import Config
 from api.context import build_resources
 from api.domain.env import EnvMode
+from api.domain.short_memory import ShortMemory
 from api.secrets.keys import make_key
+from api.services.operations.doctor.database import check_database
+from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.services.vendors.vendors import create_vendor
 from api.storage.migrations import upgrade
+from api.storage.tables import Lease
 from tests.chaos.full_disk import BEFORE, REFUSED, Told, sell
 from tests.support.machines import Machine
+from tests.support.metrics import read_metrics
 
 LEFT = 200_000
 """Bytes that are left where rows find no room; the log has room then in the files that it has."""
@@ -71,6 +78,22 @@ def open_service(machine: Machine, data: Path) -> tuple[Resources, FlaskClient, 
     return resources, build_app(resources).test_client(), key
 
 
+def listen(resources: Resources) -> dict[str, str]:
+    """Return what an operator is told."""
+    app = build_app(replace(resources, memory=ShortMemory()))
+    said = app.test_client().get("/readyz").get_json()
+    (metric,) = re.findall(r"^checkout_database_writable (.*)$", read_metrics(app), re.MULTILINE)
+    doctor = {each.about: each.message for each in check_database(resources)}
+    return {"ready": said.get("message") or said["status"], "metric": metric, "doctor": doctor["database"]}
+
+
+def pretend_to_work(resources: Resources) -> None:
+    """Write down that workers do everything, as they do in place on a disk that is full."""
+    later = datetime.now(UTC) + timedelta(hours=1)
+    with resources.database.write() as session:
+        session.add_all(Lease(duty=each, holder="w", token=1, expires_at=later) for each in list_shares(resources))
+
+
 def main() -> None:
     """Sell until nothing more goes in, make room, and sell what was refused; and again without room for the log."""
     folder, data = Path(sys.argv[1]), Path(sys.argv[2])
@@ -82,11 +105,13 @@ def main() -> None:
         for number in range(BEFORE):
             sell(client, key, f"before-{number}", told)
         known = next(iter(told.acknowledged.values()))
+        pretend_to_work(resources)
         for name in ("rows", "log"):
             fill(ballast, LEFT if name == "rows" else 0)
             fell = name == "log" and exhaust_log(machine)
             sell_until_refused(client, key, name, told)
             read = client.get(f"/api/v1/payment/{known}", headers={"X-Api-Key": key}).status_code
+            told_of = listen(resources) if name == "rows" else {}
             ballast.unlink()
             if machine.says_recovery() is None:
                 machine.stop()
@@ -94,7 +119,9 @@ def main() -> None:
             refused, told.refused = told.refused, []
             for cart in refused:
                 sell(client, key, cart, told)
-            rounds.append({"fell": fell, "read": read, "refused": len(refused), "refused_after": len(told.refused)})
+            rounds.append(
+                {"fell": fell, "read": read, "refused": len(refused), "refused_after": len(told.refused)} | told_of
+            )
         resources.database.close()
         with psycopg.connect(machine.place) as connection:
             stored = [row[0] for row in connection.execute("SELECT id FROM payment_orders")]

@@ -6,12 +6,16 @@ import http.client
 import json
 import ssl
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from websockets.sync.client import connect
 
 from tests.deploy.conftest import KEYLESS, TOKEN, Site
+from tests.deploy.files import NGINX, USER, read, replace_all
+from tests.support.running import find_free_port
+from tests.support.servers import answers, get_program, run_server
 
 pytestmark = pytest.mark.xdist_group("deploy")
 BODY = {
@@ -162,3 +166,20 @@ def test_plain_http_leads_to_https(site: Site) -> None:
     answer = connection.getresponse()
     assert (answer.status, answer.headers["Location"]) == (301, "https://pay.example/payment/po_1")
     connection.close()
+
+
+def test_nginx_answers_for_a_first_certificate_without_having_one(tmp_path: Path) -> None:
+    port = find_free_port()
+    changes = {
+        "listen 80;": f"listen 127.0.0.1:{port};",
+        "    listen [::]:80;\n": "",
+        "/var/www/acme": f"{tmp_path}/acme",
+    }
+    (tmp_path / "checkout.conf").write_text(replace_all(read("nginx/acme.conf"), changes))
+    (tmp_path / "nginx.conf").write_text(USER + NGINX.format(folder=tmp_path))
+    (tmp_path / "acme" / ".well-known" / "acme-challenge").mkdir(parents=True)
+    (tmp_path / "acme" / ".well-known" / "acme-challenge" / "x").write_text("proof")
+    nginx = [get_program("nginx"), "-e", tmp_path / "error.log", "-c", tmp_path / "nginx.conf"]
+    place = f"http://127.0.0.1:{port}"
+    with run_server(nginx, tmp_path / "nginx.log", lambda: answers(f"{place}/", 503)):
+        assert ask(place, "GET", "/.well-known/acme-challenge/x") == (200, b"proof")

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from api.domain.duties import Duty, find_duty
 from api.domain.env import EnvMode
 from api.services.operations.shares import list_shares
-from api.services.operations.writing import find_write_fault
+from api.services.operations.writing import find_room_fault, find_write_fault
 from api.services.resources import Resources
 from api.storage.db import read_database_time
 from api.storage.statements import Statement
@@ -39,8 +39,8 @@ class WorkerHealth:
         The chains whose endpoints were asked for a trace lately and gave none: coin that contracts send can't be seen
         there.
     write_fault : str
-        Why the database can't be written; empty if it can, which is only tried where something is left undone: workers
-        write down again and again that they are there.
+        Why the database can't be written; empty if it can. Whether it has room to grow is always looked at; whether it
+        takes a row only where something is left undone: workers write down again and again that they are there.
     """
 
     shares: dict[str, timedelta | None]
@@ -57,8 +57,11 @@ class WorkerHealth:
 
     @property
     def is_essential_undone(self) -> bool:
-        """Whether payments are kept from the merchant's knowledge: nobody does a share of an essential duty."""
-        return any(find_duty(each) in ESSENTIAL for each in self.undone)
+        """Whether payments are kept from the merchant's knowledge: nobody does a share of an essential duty.
+
+        Without room to grow nobody can, however often workers write down that they are there.
+        """
+        return bool(self.write_fault) or any(find_duty(each) in ESSENTIAL for each in self.undone)
 
     @property
     def unread(self) -> tuple[tuple[str, int], ...]:
@@ -68,6 +71,11 @@ class WorkerHealth:
     @property
     def problems(self) -> tuple[str, ...]:
         """What an operator must look at, in words."""
+        if self.write_fault and not self.undone:
+            return (
+                f"the database has no room to grow ({self.write_fault}), so orders and payments are not taken: "
+                "make room on its disk",
+            )
         if self.write_fault:
             return (
                 f"the database can't be written ({self.write_fault}), so no worker can do {', '.join(self.undone)}, "
@@ -113,4 +121,5 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
         untraced={mode: [row.chain_id for row in blind if row.env_mode == mode] for mode in EnvMode},
     )
-    return replace(health, write_fault=find_write_fault(resources)) if health.undone else health
+    find = find_write_fault if health.undone else find_room_fault
+    return replace(health, write_fault=find(resources))

@@ -17,7 +17,9 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.payments import CHECKED, PaymentState
+from api.services.operations.backups import find_last_backup
 from api.services.operations.duty_health import check_worker_health
+from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.receivers import count_receivers, find_overdue, list_failing
 from api.services.operations.redis_health import ask_redis
 from api.services.resources import Resources
@@ -43,6 +45,7 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "checkout_payments_unmatched": ("Payments that belong to no order", _BY_ENV),
     "checkout_payments_lost": ("Payments that counted, and that their chain has lost", _BY_ENV),
     "checkout_payments_unproven": ("Payments of orders that no proof was found for in two minutes", _BY_ENV),
+    "checkout_payments_overdue": ("Payments of orders that should have been final ten minutes ago", _BY_CHAIN),
     "checkout_chain_read_seconds": ("Age of the last block read", _BY_CHAIN),
     "checkout_blocks_doubtful": ("Blocks that may hold more than was said of them", _BY_CHAIN),
     "checkout_bridge_events_unread": (
@@ -52,6 +55,7 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
     "checkout_duty_lapsed_seconds": ("Since when nobody does a duty, or a share of it; 0 if a worker does", ("duty",)),
     "checkout_database_writable": ("Whether workers can write down what they do", ()),
+    "checkout_backup_age_seconds": ("Age of the newest copy by `checkout db backup`, once there is one", ()),
     "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
     "checkout_endpoint_up": ("Whether an endpoint answers", _BY_ENDPOINT),
     "checkout_endpoint_in_step": ("Whether its blocks are those of the others", _BY_ENDPOINT),
@@ -133,6 +137,9 @@ def _read_payments(resources: Resources) -> Iterator[Sample]:
             "checkout_payments_lost": _count(session, Payment.state == PaymentState.LOST),
             "checkout_payments_unproven": _count(session, *_is_unproven(resources.clock.now())),
         }
+        overdue = count_overdue(resources, session, resources.clock.now())
+    for (mode, chain_id), count in overdue.items():
+        yield Sample(name="checkout_payments_overdue", labels=(mode, str(chain_id)), value=count)
     for name, by_env in counts.items():
         for env_mode in EnvMode:
             yield Sample(name=name, labels=(env_mode,), value=by_env.get(env_mode, 0))
@@ -165,6 +172,15 @@ def _read_endpoints(resources: Resources) -> Iterator[Sample]:
         labels = (env_mode, str(chain_id), str(place), state.host)
         yield Sample(name="checkout_endpoint_up", labels=labels, value=state.answers)
         yield Sample(name="checkout_endpoint_in_step", labels=labels, value=state.in_step)
+
+
+def _read_backups(resources: Resources) -> Iterator[Sample]:
+    """Say how old the newest copy of the database is."""
+    with resources.database.read() as session:
+        taken_at = find_last_backup(session)
+    if taken_at is not None:
+        age = resources.clock.now() - taken_at
+        yield Sample(name="checkout_backup_age_seconds", value=max(age.total_seconds(), 0))
 
 
 def _read_redis(resources: Resources) -> Iterator[Sample]:
@@ -205,6 +221,7 @@ READERS: tuple[Callable[[Resources], Iterator[Sample]], ...] = (
     _read_chains,
     _read_endpoints,
     _read_duties,
+    _read_backups,
     _read_redis,
     _read_sources,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sqlalchemy import delete
+from sqlalchemy import delete, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.services.resources import Resources
@@ -14,12 +14,42 @@ from api.storage.tables import Lease
 
 TRIAL = "trial"
 """Name of a row that is written, and gone before anybody else could see it."""
+ROOM = "room"
 KEEP = timedelta(seconds=5)
 """How long a trial counts: whoever asks for health must not keep a database busy that is in trouble."""
+KEEP_ROOM = timedelta(seconds=15)
+"""How long room that was found counts: it is looked for though all seems well."""
+_PLACE = text("SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)")
+_SPILL = text(
+    "SELECT sum(length(wide)) FROM (SELECT repeat('x', 2000) AS wide FROM generate_series(1, 96) AS row"
+    " ORDER BY md5(row::text)) AS sorted"
+)
+"""Sorts about 200 kB in less memory, so that PostgreSQL writes them to a file on the disk of its tables."""
+_DISK_FAULTS = frozenset({"53100", "58030", "XX000"})
+"""A disk that is full, one that fails, and a quota that is used up. Others, such as a ``temp_file_limit`` or a pool
+without a free connection, tell nothing of the disk."""
+
+
+def try_growing(resources: Resources) -> str:
+    """Have PostgreSQL take new room on its disk and give it back; return what stood against it, empty if nothing did.
+
+    On a disk without any, rows that are changed where they lie, as leases are, tell nothing: the log has room in its
+    own files, and tables in their blocks, until one has to grow. A row too many would find room that an earlier one
+    left, so it is a file that is asked for. SQLite writes everything to one place, where any write tells.
+    """
+    if resources.database.engine.dialect.name == "sqlite":
+        return ""
+    try:
+        with resources.database.read() as session:
+            session.execute(_PLACE)
+            session.execute(_SPILL)
+    except SQLAlchemyError as error:
+        return name_fault(error) if getattr(getattr(error, "orig", None), "sqlstate", "") in _DISK_FAULTS else ""
+    return ""
 
 
 def try_writing(resources: Resources) -> str:
-    """Write and take it back; return what stood against it, empty if nothing did."""
+    """Write and take it back, and look for room; return what stood against it, empty if nothing did."""
     try:
         with resources.database.write() as session:  # a full disk refuses nothing but what has to be kept
             made = {"duty": TRIAL, "holder": "", "token": 0, "expires_at": resources.clock.now()}
@@ -27,9 +57,14 @@ def try_writing(resources: Resources) -> str:
             session.execute(delete(Lease).where(Lease.duty == TRIAL))
     except SQLAlchemyError as error:
         return name_fault(error)
-    return ""
+    return try_growing(resources)
 
 
 def find_write_fault(resources: Resources) -> str:
     """Return what stood against writing a moment ago, empty if nothing did."""
     return resources.memory.recall(TRIAL, resources.clock.now(), KEEP, lambda: try_writing(resources))
+
+
+def find_room_fault(resources: Resources) -> str:
+    """Return what stood against taking new room a moment ago, empty if nothing did."""
+    return resources.memory.recall(ROOM, resources.clock.now(), KEEP_ROOM, lambda: try_growing(resources))

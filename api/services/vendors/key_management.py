@@ -68,7 +68,7 @@ def create_key(
     """
     _check(name, scopes, lifetime)
     _lock_vendor(session, owner[0])
-    names = set(session.scalars(select(ApiKeyRow.name).where(*_select_owned(owner), *select_live(at))))
+    names = list_live_names(session, owner, at)
     if name in names:
         remedy = "`checkout keys rotate` makes the next one, `checkout keys revoke` ends it; or choose another name"
         raise Conflict(f"There is a live key named {name!r} already; {remedy}")
@@ -104,6 +104,11 @@ def rotate_key(
         row.revoked_at = at
     lifetime = newest.expires_at - newest.created_at if newest.expires_at is not None else None
     return _add_key(session, owner, at, name=name, scopes=newest.scopes, lifetime=lifetime)
+
+
+def list_live_names(session: Session, owner: tuple[str, EnvMode], at: datetime) -> set[str]:
+    """Return the names whose keys work."""
+    return set(session.scalars(select(ApiKeyRow.name).where(*_select_owned(owner), *select_live(at))))
 
 
 def list_keys(session: Session, vendor_id: str, env_mode: EnvMode | None = None) -> Sequence[ApiKeyRow]:

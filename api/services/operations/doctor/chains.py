@@ -77,7 +77,9 @@ def _compare(about: str, env_mode: EnvMode, chain_id: int, resources: Resources)
     try:
         pool.read_head()
     except AdapterError as error:
-        yield blame(about, str(error), "mend or exchange it in RPC_URLS; payments there are not seen meanwhile")
+        yield blame(
+            about, _shorten(error, chain_id), "mend or exchange it in RPC_URLS; payments there are not seen meanwhile"
+        )
     finally:
         pool.close()
 
@@ -97,9 +99,15 @@ def examine(env_mode: EnvMode, chain_id: int, url: str, clock: Clock) -> Checkup
         head = pool.read_head()
         return Checkup(host=health.host, head=head, traces=_can_trace(pool, head))
     except AdapterError as error:
-        return Checkup(host=health.host, fault=str(error))
+        return Checkup(host=health.host, fault=_shorten(error, chain_id, health.host))
     finally:
         pool.close()
+
+
+def _shorten(error: AdapterError, chain_id: int, host: str = "") -> str:
+    """Return what an error says beside the chain and the host, which the finding names itself."""
+    said = str(error).removeprefix(f"chain {chain_id}: ")
+    return said.removeprefix(f"{host}: ") if host else said
 
 
 def judge(about: str, checkups: Sequence[Checkup], clock: Clock) -> Iterator[Finding]:

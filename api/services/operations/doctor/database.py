@@ -12,8 +12,10 @@ from sqlalchemy.orm import Session
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.secrets.keys import FILE_NAME, SecretKeyFault
+from api.services.operations.backups import OLD, find_last_backup
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
 from api.services.operations.duty_health import LAPSED, UNREAD, WorkerHealth, check_worker_health
+from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.stored_secrets import find_missing_keys
 from api.services.operations.writing import try_writing
 from api.services.resources import Resources
@@ -24,7 +26,8 @@ from api.storage.fault_names import name_fault
 from api.storage.tables import ApiKeyRow, SettlementAccount, Vendor, WebhookDelivery, WebhookSubscription
 
 DATABASE, SECRETS, CLOCK, WORKER = "database", "secrets", "clock", "worker"
-WEBHOOKS, KEYS, ACCOUNTS = "webhooks", "keys", "accounts"
+WEBHOOKS, KEYS, ACCOUNTS, PAYMENTS = "webhooks", "keys", "accounts", "payments"
+BACKUPS = "backups"
 SKEW, WORST_SKEW = timedelta(seconds=2), timedelta(seconds=30)
 """A receiver refuses a webhook whose signature is five minutes off; leases and expiries go by the clock before that."""
 OVERDUE = timedelta(minutes=1)
@@ -48,7 +51,15 @@ def check_database(resources: Resources) -> Iterator[Finding]:
         yield blame(DATABASE, *schema.explain())
         return
     yield _tell_of_writing(try_writing(resources))
-    for check in (_check_secrets, _check_clock, _check_webhooks, _check_keys, _check_accounts):
+    for check in (
+        _check_secrets,
+        _check_clock,
+        _check_webhooks,
+        _check_keys,
+        _check_accounts,
+        _check_payments,
+        _check_backups,
+    ):
         with resources.database.read() as session:
             yield from check(resources, session)
     yield from _check_worker(check_worker_health(resources))
@@ -177,3 +188,29 @@ def _check_accounts(resources: Resources, session: Session) -> Iterator[Finding]
                 f"{vendor!r} receives {currency} on chain {chain_id}, which is not connected: its links are refused",
                 f"add chain {chain_id} to RPC_URLS",
             )
+
+
+def _check_payments(resources: Resources, session: Session) -> Iterator[Finding]:
+    overdue = {
+        chain: count for chain, count in count_overdue(resources, session, resources.clock.now()).items() if count
+    }
+    if overdue:
+        told = ", ".join(f"{count} on chain {chain_id} ({mode})" for (mode, chain_id), count in overdue.items())
+        say: Callable[[str, str, str], Finding] = blame if any(mode == EnvMode.LIVE for mode, _ in overdue) else warn
+        yield say(
+            PAYMENTS,
+            f"payments should have been final ten minutes ago: {told}",
+            "see what is said of the chain's endpoints: nothing is final while half of them are silent; have three",
+        )
+
+
+def _check_backups(resources: Resources, session: Session) -> Iterator[Finding]:
+    taken_at, now = find_last_backup(session), resources.clock.now()
+    if taken_at is None:
+        if resources.config.rpc_urls(EnvMode.LIVE):
+            remedy = "enable checkout-backup.timer and start checkout-backup.service once, or run `checkout db backup`"
+            yield warn(BACKUPS, "no copy of the database was ever taken by `checkout db backup`", remedy)
+    elif now - taken_at > OLD:
+        hours = (now - taken_at) // timedelta(hours=1)
+        message = f"the newest copy of the database is {hours} hours old, of {format_time(taken_at)}"
+        yield warn(BACKUPS, message, "`journalctl -u checkout-backup` says why; is the disk of the copies full?")

@@ -21,6 +21,10 @@ from api.storage.tables import Vendor, WebhookAttempt, WebhookDelivery, WebhookS
 
 API, RECEIVERS = "api", "receivers"
 TIMEOUT_S = 5.0
+UNTRUSTED = (
+    "see that the certificate is of BASE_URL's name and has not ended; where its authority is your own, set "
+    "REQUESTS_CA_BUNDLE to the file with its certificate, for every command and process"
+)
 ENOUGH = 3
 """Deliveries that nobody took, since the last that somebody did: fewer may be a receiver that is started anew."""
 MOST_NAMED, MOST_LOOKED_AT = 5, 100
@@ -46,6 +50,9 @@ def _check_api(base_url: str) -> Finding:
     try:
         with requests.get(f"{base_url}/healthz", timeout=TIMEOUT_S, allow_redirects=False, stream=True) as answer:
             status = answer.status_code
+    except requests.exceptions.SSLError:
+        message = f"answers at {base_url} with a certificate that this machine does not trust"
+        return warn(API, message, UNTRUSTED)
     except requests.RequestException as error:
         return warn(API, f"does not answer at {base_url} ({type(error).__name__})", remedy)
     if status != requests.codes.ok:

@@ -19,7 +19,8 @@ from api.services.settlement.crediting.crediting import settle_all
 from api.services.settlement.crediting.ownership import give
 from api.services.settlement.crediting.unmatched_views import describe_unmatched
 from api.services.vendors.owned_addresses import Owner, find_owner, load_places
-from api.storage.tables import Payment, PaymentOrder
+from api.storage.tables import Payment, PaymentOrder, Vendor
+from routing_engine.reference import token_registry
 
 LOST = "lost"
 """Reason of a payment that an order has succeeded with, and that is on its chain no more."""
@@ -31,21 +32,29 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
     They are on their chain and belong to no order, or they were counted for one, and their chain has lost them since.
     """
     query = select(Payment).where(Payment.env_mode == env_mode, or_(is_unmatched(), Payment.state == PaymentState.LOST))
-    return [
-        {
-            "transfer_id": row.public_id,
-            "reason": LOST if row.state == PaymentState.LOST else row.unmatched_reason,
-            "claimed_order_id": row.order_id or row.claimed_order_id or "",
-            "chain_id": str(row.chain_id),
-            "transaction_hash": row.tx_hash,
-            "token_address": row.token_address,
-            "amount": str(row.amount),
-            "sender": row.sender,
-            "recipient": row.recipient,
-            "mined_at": format_time(row.mined_at),
-        }
-        for row in session.scalars(query.order_by(Payment.id))
-    ]
+    return [_describe(session, row) for row in session.scalars(query.order_by(Payment.id))]
+
+
+def _describe(session: Session, row: Payment) -> dict[str, str]:
+    """Describe a payment for the operator; its vendor is whoever owns the address that it reached."""
+    info = token_registry.info_of(row.chain_id, row.token_address)
+    owner = find_owner(session, row.chain_id, row.recipient)
+    vendor = session.get(Vendor, owner[0]) if owner is not None else None
+    return {
+        "transfer_id": row.public_id,
+        "reason": LOST if row.state == PaymentState.LOST else row.unmatched_reason,
+        "vendor": vendor.name if vendor is not None else "",
+        "claimed_order_id": row.order_id or row.claimed_order_id or "",
+        "chain_id": str(row.chain_id),
+        "transaction_hash": row.tx_hash,
+        "token_address": row.token_address,
+        "token_symbol": info.symbol if info is not None else "",
+        "token_decimals": str(info.on(row.chain_id).decimals) if info is not None else "",
+        "amount": str(row.amount),
+        "sender": row.sender,
+        "recipient": row.recipient,
+        "mined_at": format_time(row.mined_at),
+    }
 
 
 def count_unmatched(session: Session) -> dict[str, int]:

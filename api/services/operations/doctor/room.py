@@ -1,0 +1,71 @@
+"""How much room PostgreSQL has, where that can be seen from here; `settings` looks at this service's own disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+
+from sqlalchemy import text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
+
+from api.services.operations.doctor.findings import Finding, blame, praise
+from api.services.operations.doctor.settings import LEAST_FREE
+from api.services.resources import Resources
+
+DISK = "disk"
+USUAL_FOLDER = Path("/var/lib/postgresql")
+"""Of Debian's packages: only a superuser of the database, and its monitors, are told where its data is."""
+_FOLDER = text("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
+
+
+def check_room(resources: Resources) -> Iterator[Finding]:
+    """Say how full PostgreSQL's disk is, or that this can't be seen from here."""
+    url = resources.database.engine.url
+    if url.get_backend_name() == "sqlite":
+        return
+    folder = _find_folder(resources) if is_local(url) else None
+    if folder is None:
+        yield praise(DISK, "how full PostgreSQL's is can't be seen from here: watch it on its machine")
+        return
+    room = shutil.disk_usage(folder)
+    message = f"{room.free // 2**20:,} of {room.total // 2**20:,} MB are free where PostgreSQL is ({folder})"
+    if room.free < LEAST_FREE:
+        yield blame(DISK, message, "make room, or give it a larger disk: docs/capacity.md says what a month needs")
+    else:
+        yield praise(DISK, message)
+
+
+def is_local(url: URL) -> bool:
+    """Return whether every server that an address names is this machine, as far as the names tell."""
+    named = url.query.get("host", ())
+    hosts = [host.rsplit(":", 1)[0] for host in ((named,) if isinstance(named, str) else named)]
+    return all(map(_is_this_machine, [*hosts, *([url.host] if url.host else [])]))
+
+
+def _is_this_machine(host: str) -> bool:
+    if host.startswith("/"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _find_folder(resources: Resources) -> Path | None:
+    """Return the folder of the data, or else the one where it usually is; None if neither can be seen."""
+    told = None
+    try:
+        with resources.database.read() as session:
+            told = session.scalar(_FOLDER)
+    except SQLAlchemyError:
+        return None
+    for folder in filter(None, (Path(told) if told else None, USUAL_FOLDER)):
+        try:
+            if folder.is_dir():
+                return folder
+        except OSError:
+            continue
+    return None
