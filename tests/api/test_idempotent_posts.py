@@ -163,7 +163,6 @@ def test_a_key_without_an_api_key_is_refused_for_that(client: FlaskClient, merch
     assert client.post("/api/v1/payment_link", json=LINK, headers={"Idempotency-Key": "k"}).status_code == 401
 
 
-@pytest.mark.rule("keys.14")
 @ALL
 def test_no_answer_is_repeated_to_a_key_that_may_not_ask(scene: Scene, name: str) -> None:
     """Nor is a key told that the request was carried out, or that the body is another one."""
