@@ -142,7 +142,7 @@ class Blueprint(flask_smorest.Blueprint):
             strict = _refuse_undeclared(view)
             if method == "POST" and needs_key(view):  # who needs a key changes something
                 strict = _make_repeatable(strict)
-            named = self.doc(operationId=operation)(strict)
+            named = self.doc(operationId=operation)(_admit_first(strict))
             return cast(View, self.route(rule, methods=[method])(named))
 
         return serve
@@ -158,15 +158,26 @@ def _make_repeatable(view: View) -> View:
     return cast(View, repeatable)
 
 
-def _refuse_undeclared(view: View) -> View:
-    """Refuse query parameters, or a body, where `view` declares none; a caller who lacks a key is told that first."""
-    declared = {each["in"] for each in getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", ())}
+def _admit_first(view: View) -> View:
+    """Refuse a caller who lacks a key or its scope before all else: also before an answer that was given to another."""
     admit = read_admission(view)
+    if admit is None:
+        return view
+
+    @wraps(view)
+    def admitted(*args: Any, **kwargs: Any) -> Any:
+        admit()
+        return view(*args, **kwargs)
+
+    return cast(View, admitted)
+
+
+def _refuse_undeclared(view: View) -> View:
+    """Refuse query parameters, or a body, where `view` declares none."""
+    declared = {each["in"] for each in getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", ())}
 
     @wraps(view)
     def strict(*args: Any, **kwargs: Any) -> Any:
-        if admit is not None:
-            admit()
         if "query" not in declared:
             refuse_unknown(flask.request.args)
         if "json" not in declared:

@@ -21,6 +21,7 @@ from urllib3.exceptions import HTTPError, NewConnectionError
 
 from adapters.http.deadline import Deadline
 from api.net.addresses import Reach
+from api.net.bounded import MAX_ANSWER_BYTES, AnswerTooLong, BoundedAnswer
 from api.net.resolver import ResolutionFailed, Resolver, SystemResolver
 from api.net.targets import Target, TargetRefused, parse_target, require_reachable
 
@@ -148,10 +149,14 @@ class _PinnedAdapter(HTTPAdapter):
 
 def _pools(dial: Dial) -> dict[str, type[HTTPConnectionPool]]:
     class Plain(HTTPConnection):
+        response_class = BoundedAnswer
+
         def _new_conn(self) -> socket.socket:
             return dial(self)
 
     class Tls(HTTPSConnection):
+        response_class = BoundedAnswer
+
         def _new_conn(self) -> socket.socket:
             return dial(self)
 
@@ -194,7 +199,10 @@ def _describe(failure: Exception) -> str:
     """Name a failure for the delivery log, without the library's inner texts."""
     if isinstance(failure, requests.exceptions.SSLError):
         return "The TLS handshake failed: the certificate must be valid for the host name"
-    reason = getattr(failure.args[0], "reason", None) if failure.args else None
+    outer = failure.args[0] if failure.args else None
+    if any(isinstance(cause, AnswerTooLong) for cause in getattr(outer, "args", ())):
+        return f"The answer's head is too long: more than {MAX_ANSWER_BYTES} bytes"
+    reason = getattr(outer, "reason", None)
     if isinstance(reason, NewConnectionError):
         cause = reason.__cause__
         return f"The connection was not accepted: {getattr(cause, 'strerror', None) or 'timed out'}"

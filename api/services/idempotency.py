@@ -155,16 +155,16 @@ def _claim(
     }
     claim = _prepare_claim(find_direct(place).dialect.name)
     try:
-        is_claimed = insert_rows_after(place, claim, values, rows)
+        # The row that was in the way may have expired since, and be deleted before it is read: then once more.
+        while not insert_rows_after(place, claim, values, rows):
+            for stored in _STORED.fetch(place, request.where):
+                raise AnsweredBefore(_open_answer(stored, request, box))
     except OperationalError as error:
         if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
             raise
         problem = Problem(path=HEADER, message="Send the request again in a moment")
         message = "A request with this idempotency key is still being carried out"
         raise Conflict(message, problem, retry_after_s=RETRY_S) from error
-    if not is_claimed:
-        (stored,) = _STORED.fetch(place, request.where)
-        raise AnsweredBefore(_open_answer(stored, request, box))
 
 
 def keep_answer(place: Place, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from api.blueprints import repeats
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict
+from api.services import idempotency
 from api.services.idempotency import AnsweredBefore, KeptAnswer, Repeatable, claim_key, keep_answer
 from api.services.resources import Resources
 from api.storage.tables import IdempotencyKey, PaymentOrder, WebhookEvent
@@ -164,6 +166,23 @@ def test_expired_keys_race_for_one_new_order(shop: Shop, clock: SettableClock) -
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(again, range(8)))) == 1
     assert count(shop.resources, PaymentOrder) == 2
+
+
+def test_a_kept_answer_that_is_deleted_between_two_looks_is_no_fault(
+    resources: Resources, merchant: Merchant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_alone(resources, merchant, "first")
+    insert, claims = idempotency.insert_rows_after, []
+
+    def lose(place: Session, *given: Any) -> bool:
+        claims.append(insert(place, *given))
+        if not claims[-1]:
+            place.execute(delete(IdempotencyKey))  # as the worker does with what has expired
+        return claims[-1]
+
+    monkeypatch.setattr(idempotency, "insert_rows_after", lose)
+    assert answer_alone(resources, merchant, "second") == "second"
+    assert claims == [False, True]
 
 
 def test_a_stored_answer_is_encrypted(shop: Shop) -> None:

@@ -15,7 +15,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from api.blueprints import repeats
+from api.domain.env import EnvMode
+from api.domain.scopes import ALL_SCOPES, Scope
+from api.services.vendors.key_management import create_key, revoke_key
 from api.storage.tables import Base, IdempotencyKey
+from api.web.security import SCOPE
 from tests.api.conftest import Merchant
 from tests.support.scene import Scene
 from tests.support.shop import LINK, Shop
@@ -63,7 +67,7 @@ def read_all(scene: Scene) -> dict[str, list[Any]]:
     """Return every row of the database; when a key was last used is written beside what the request does."""
     with scene.shop.resources.database.read() as session:
         return {
-            name: list(session.execute(select(*[column for column in table.c if column.name != "last_used_at"])))
+            name: sorted(session.execute(select(*[each for each in table.c if each.name != "last_used_at"])), key=repr)
             for name, table in Base.metadata.tables.items()
         }
 
@@ -157,3 +161,35 @@ def test_two_refunds_of_one_amount_are_told_apart_by_their_keys(scene: Scene) ->
 
 def test_a_key_without_an_api_key_is_refused_for_that(client: FlaskClient, merchant: Merchant) -> None:
     assert client.post("/api/v1/payment_link", json=LINK, headers={"Idempotency-Key": "k"}).status_code == 401
+
+
+@ALL
+def test_no_answer_is_repeated_to_a_key_that_may_not_ask(scene: Scene, name: str) -> None:
+    """Nor is a key told that the request was carried out, or that the body is another one."""
+    path, body = ACTS[name](scene)
+    first = scene.shop.post(path, body, Idempotency_Key="k")
+    views = scene.shop.client.application
+    rule = views.url_map.bind("").match(path, method="POST")[0]
+    narrow, ended, live = issue_others(scene, getattr(views.view_functions[rule], SCOPE))
+    before = read_all(scene)
+    for text, status in ((narrow, 403), (ended, 401), (None, 401)):
+        for sent in (body, {"line_items": 7}):
+            headers = {"Idempotency-Key": "k"} | ({"X-Api-Key": text} if text else {})
+            refused = scene.shop.client.post(path, json=sent, headers=headers)
+            assert refused.status_code == status, refused.get_json()
+            assert "Idempotent-Replayed" not in refused.headers
+    assert read_all(scene) == before
+    elsewhere = scene.shop.client.post(path, json=body, headers={"Idempotency-Key": "k", "X-Api-Key": live})
+    assert "Idempotent-Replayed" not in elsewhere.headers
+    assert elsewhere.data != first.data
+
+
+def issue_others(scene: Scene, scope: Scope) -> tuple[str, str, str]:
+    """Make a key of all scopes but one, one that was revoked, and one of the other environment."""
+    merchant, now = scene.shop.merchant, scene.shop.clock.now()
+    owner = (merchant.id, EnvMode.TEST)
+    with scene.shop.resources.database.write() as session:
+        narrow = create_key(session, owner, now, name="narrow", scopes=ALL_SCOPES - {scope})
+        ended = create_key(session, owner, now, name="ended")
+        revoke_key(session, merchant.id, ended.row.id, now)
+    return narrow.text, ended.text, merchant.headers("live")["X-Api-Key"]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from adapters.http.deadline import Deadline
-from api.net import client
+from api.net import bounded, client
 from api.net.addresses import Reach
 from api.net.client import HttpReply, SafeClient
 from api.net.resolver import ResolutionFailed, SystemResolver
-from tests.support.receiver import CERTIFICATE, StaticResolver, receiver
+from tests.support.receiver import CERTIFICATE, OK, StaticResolver, receiver
 
 PUBLIC, LOCAL = Reach(), Reach(local=True)
 
@@ -153,6 +153,57 @@ def test_a_receiver_that_drips_is_cut_off(prefix: bytes, byte: bytes, status: in
     assert reply.status == status
     assert 250 <= reply.duration_ms < 2_000
     assert status or reply.error in {"No complete answer within 0.3 s", "The connection broke before an answer came"}
+
+
+def flood(*parts: bytes) -> Callable[[socket.socket], None]:
+    """Send the first parts once and the last one without end."""
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(b"".join(parts[:-1]))
+        while True:
+            connection.sendall(parts[-1] * max(1, 65_536 // len(parts[-1])))
+
+    return answer
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.rule("deliveries.7")
+@pytest.mark.parametrize(
+    ("parts", "status"),
+    [
+        ((b"HTTP/1.1 100 Continue\r\n\r\n",), None),
+        ((b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n",), None),
+        ((b"HTTP/1.1 100 Continue\r\n\r\n" * 10_000, OK), None),
+        ((b"HTTP/1.1 200 OK\r\n", b"X: " + b"y" * 65_000 + b"\r\n"), None),
+        ((CHUNKED, b"1;" + b"x" * 60_000 + b"\r\ny\r\n"), 200),
+        ((CHUNKED, b"2\r\nok\r\n0\r\n", b"X: y\r\n"), 200),
+    ],
+    ids=["interim", "interim with headers", "interim and an answer", "long headers", "extensions", "trailers"],
+)
+def test_an_answer_that_goes_on_is_left_long_before_its_time_is_up(
+    parts: tuple[bytes, ...], status: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+
+    class Counted(bounded.BoundedReader):
+        def readinto(self, buffer: bytearray) -> int | None:
+            taken.append(super().readinto(buffer) or 0)
+            return taken[-1]
+
+    monkeypatch.setattr(bounded, "BoundedReader", Counted)
+    with receiver(flood(*parts)) as (port, _):
+        reply = post(f"http://127.0.0.1:{port}/")
+    assert reply.status == status
+    assert sum(taken) <= bounded.MAX_ANSWER_BYTES
+    assert reply.error == (None if status else "The answer's head is too long: more than 65536 bytes")
+
+
+def test_a_few_interim_answers_are_passed_over() -> None:
+    with receiver(b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + OK) as (port, _):
+        reply = post(f"http://127.0.0.1:{port}/")
+    assert (reply.status, reply.excerpt) == (200, "ok")
 
 
 def test_a_handshake_that_drips_is_cut_off() -> None:

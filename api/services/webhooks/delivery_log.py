@@ -17,7 +17,8 @@ from api.domain.errors import Conflict, InvalidData, NotFound
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.archived import find_horizon, refuse_archived
-from api.services.webhooks.outbox import DeliveryStatus, settle_cursor
+from api.services.webhooks.numbering import find_last_settled
+from api.services.webhooks.outbox import DeliveryStatus
 from api.services.webhooks.subscriptions import find_subscription, require_active
 from api.storage.tables import WebhookAttempt, WebhookDelivery, WebhookEvent, WebhookSubscription
 
@@ -155,10 +156,12 @@ def list_events(
     """
     if env_mode is not None:
         key.require_env(env_mode)
+    last = find_last_settled(resources.database, key.vendor_id, key.env_mode)
     with resources.database.read() as session:
-        settle_cursor(session, key.vendor_id, key.env_mode)
         mine = select_owned_events(key)
-        wanted = [*mine] if type is None else [*mine, WebhookEvent.type == type]
+        wanted = [*mine, WebhookEvent.seq <= last]
+        if type is not None:
+            wanted.append(WebhookEvent.type == type)
         if since is not None:
             wanted.append(find_place(session, mine, since))
         if cursor is not None:

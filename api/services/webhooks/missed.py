@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.ids import IdPrefix, make_id
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.delivery_log import find_place, select_owned_events
-from api.services.webhooks.outbox import DeliveryStatus, settle_cursor
+from api.services.webhooks.numbering import find_last_settled
+from api.services.webhooks.outbox import DeliveryStatus
 from api.services.webhooks.retry_schedule import DISABLE_AFTER
 from api.services.webhooks.subscriptions import find_subscription, require_active
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
@@ -75,15 +77,25 @@ def redeliver_missed(resources: Resources, key: ApiKey, subscription_id: str, *,
         If `since` is neither.
     """
     now = resources.clock.now()
+    last = find_last_settled(resources.database, key.vendor_id, key.env_mode)
+    with resources.database.read() as session:  # searching a long history takes its time, and holds nothing meanwhile
+        subscription = find_subscription(session, key, subscription_id)
+        require_active(subscription)
+        wanted = [WebhookEvent.seq <= last, find_place(session, select_owned_events(key), since)]
+        found = session.scalars(
+            _select_missed(key, subscription, WebhookEvent.id).where(*wanted).limit(limit + 1)
+        ).all()
+    page = found[:limit]
     with resources.database.write() as session:
-        settle_cursor(session, key.vendor_id, key.env_mode)
         subscription = find_subscription(session, key, subscription_id, lock=True)
         require_active(subscription)
-        rows = _list_missed(session, key, subscription, since, limit + 1)
-        for event, delivery in rows[:limit]:
+        missed = _select_missed(key, subscription, WebhookEvent, WebhookDelivery).where(WebhookEvent.id.in_(page))
+        # Another request may have sent some since; and nobody archives the others meanwhile.
+        rows = session.execute(missed.with_for_update(of=WebhookEvent, key_share=True)).all()
+        for event, delivery in rows:
             _put_back(session, event, delivery, subscription.id, now)
-    sent = [event.id for event, _ in rows[:limit]]
-    return Redelivered(event_ids=sent, next_cursor=sent[-1] if sent else since, has_more=len(rows) > limit)
+    sent = [event.id for event, _ in rows]
+    return Redelivered(event_ids=sent, next_cursor=page[-1] if page else since, has_more=len(found) > limit)
 
 
 def _find_first_missed(session: Session, subscription: WebhookSubscription) -> datetime | None:
@@ -99,22 +111,16 @@ def _find_first_missed(session: Session, subscription: WebhookSubscription) -> d
     return min(began, session.scalar(first) or began)
 
 
-def _list_missed(
-    session: Session, key: ApiKey, subscription: WebhookSubscription, since: str, limit: int
-) -> list[tuple[WebhookEvent, WebhookDelivery | None]]:
-    mine = select_owned_events(key)
+def _select_missed(key: ApiKey, subscription: WebhookSubscription, *columns: Any) -> Select[Any]:
     to_it = and_(WebhookDelivery.event_id == WebhookEvent.id, WebhookDelivery.subscription_id == subscription.id)
-    query = (
-        select(WebhookEvent, WebhookDelivery)
+    return (
+        select(*columns)
+        .select_from(WebhookEvent)
         .outerjoin(WebhookDelivery, to_it)
-        .where(*mine, find_place(session, mine, since))
-        .where(WebhookEvent.type.in_(subscription.events))
+        .where(*select_owned_events(key), WebhookEvent.type.in_(subscription.events))
         .where(or_(WebhookDelivery.id.is_(None), WebhookDelivery.status.in_(GIVEN_UP)))
         .order_by(WebhookEvent.seq)
-        .limit(limit)
-        .with_for_update(of=WebhookEvent, key_share=True)  # nobody archives it meanwhile
     )
-    return [(event, delivery) for event, delivery in session.execute(query)]
 
 
 def _put_back(

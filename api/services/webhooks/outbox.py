@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, bindparam, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, select
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, make_id
+from api.services.webhooks.numbering import number_lock
 from api.storage.rows import NewRow, insert_rows
-from api.storage.statements import Place, Statement, find_direct
+from api.storage.statements import Place, Statement
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
 _SUBSCRIPTION = WebhookSubscription.__table__.c
@@ -29,7 +28,6 @@ ACTIVE = (
 )
 """Conditions of a vendor's subscriptions that hear of events."""
 _ACTIVE = Statement(select(_SUBSCRIPTION.id, _SUBSCRIPTION.events).where(*ACTIVE))
-_HOLD = Statement(select(func.pg_advisory_xact_lock(bindparam("key", type_=BigInteger()))))
 
 
 class DeliveryStatus(StrEnum):
@@ -108,7 +106,7 @@ def make_rows(event: NewEvent, subscription_ids: Iterable[str]) -> list[NewRow]:
         "payload": write_payload(event),
         "created_at": event.created_at,
     }
-    told = NewRow(table=WebhookEvent, given=given, lock=_number_cursor(event.vendor_id, event.env_mode))
+    told = NewRow(table=WebhookEvent, given=given, lock=number_lock(event.vendor_id, event.env_mode))
     return [told, *(_make_delivery(event_id, each, event.created_at) for each in subscription_ids)]
 
 
@@ -135,19 +133,3 @@ def write_payload(event: NewEvent) -> str:
         "data": dict(event.data),
     }
     return json.dumps({"event": content}, ensure_ascii=False, separators=(",", ":"))
-
-
-def settle_cursor(session: Session, vendor_id: str, env_mode: EnvMode) -> None:
-    """Wait until every event of the vendor that has a number is committed, and hold back new ones until the end.
-
-    PostgreSQL numbers rows before they are visible: without this, a reader could see event 8, move its cursor past
-    it, and never see event 7, which was committed a moment later. Who writes an event holds the same lock, shared.
-    """
-    if find_direct(session).dialect.name == "postgresql":  # SQLite has one writer at a time
-        _HOLD.run(session, {"key": _number_cursor(vendor_id, env_mode)})
-
-
-def _number_cursor(vendor_id: str, env_mode: EnvMode) -> int:
-    """Return the number of the lock of a vendor's events."""
-    digest = hashlib.sha256(f"events:{vendor_id}:{env_mode}".encode()).digest()
-    return int.from_bytes(digest[:8], "big", signed=True)
