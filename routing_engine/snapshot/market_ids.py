@@ -1,4 +1,4 @@
-"""Markets by their ids, of which each has one."""
+"""Markets by their ids, of which each has one, and their tokens, of which each has one number of decimals."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from routing_engine.errors import InvalidMarket
 from routing_engine.market import Market
+from routing_engine.model import Token
 
 SHOWN = 10
 """Ids in an error."""
@@ -43,4 +44,42 @@ def replace_markets(
     gone = {market_id: following.pop(market_id) for market_id in ids if market_id in following}
     replaced = {market_id: following.get(market_id) for market_id in states}
     following.update(states)
+    if not _has_same_tokens(states, replaced):
+        check_decimals(following)
     return following, replaced, gone
+
+
+def check_decimals(markets: dict[str, Market]) -> dict[str, Market]:
+    """Return markets as they are; refuse those that do not agree on a token's decimals: an amount would mean two.
+
+    Raises
+    ------
+    InvalidMarket
+        Naming the market and the token.
+    """
+    first: dict[Token, Token] = {}
+    seen: set[int] = set()
+    for market in markets.values():
+        for token in getattr(market, "tokens", ()):  # what is no whole market is refused by the graph
+            if id(token) in seen:  # most are shared
+                continue
+            seen.add(id(token))
+            known = first.setdefault(token, token)
+            if known.decimals != token.decimals:
+                raise InvalidMarket(
+                    "tokens",
+                    f"{market.id} gives {token.key} {token.decimals} decimals, a market before it {known.decimals};"
+                    " give each market the same Token",
+                )
+    return markets
+
+
+def _has_same_tokens(states: Mapping[str, Market], replaced: Mapping[str, Market | None]) -> bool:
+    """Whether new states have the tokens, and the decimals, of those that they replace."""
+    for market_id, market in states.items():
+        old = replaced[market_id]
+        if old is None or old.tokens != market.tokens:
+            return False
+        if any(one.decimals != other.decimals for one, other in zip(old.tokens, market.tokens, strict=True)):
+            return False
+    return True
