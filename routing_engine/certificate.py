@@ -42,8 +42,9 @@ class Certificate:
 
     `routing_engine.kernels.bound.dual_bound` computes it.
 
-    It is computed in float64, with an allowance of 1e-9 for errors, and covers splits over any number of paths. Over
-    pools whose formula is approximated by pieces it rests on how far the formula was measured to lie above them.
+    It is computed in float64, with an allowance of 1e-9 for errors and one of a few units for what markets round in a
+    trader's favour, and covers splits over any number of paths. Over pools whose formula is approximated by pieces it
+    rests on how far the formula was measured to lie above them.
 
     Parameters
     ----------

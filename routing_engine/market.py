@@ -43,6 +43,9 @@ class Market(Protocol):
     """Whether it can be deeper at the same price: its output for s times an input is s times as much where all that it
     holds is s times as much."""
 
+    rounds_up: ClassVar[bool]
+    """Whether rounding may give more than its curve, as where a fee is rounded down: certificates allow for it."""
+
     @property
     def id(self) -> str:
         """Unique in a snapshot: ``<chain>:<address or pool id>`` for pools."""

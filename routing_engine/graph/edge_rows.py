@@ -14,6 +14,7 @@ from routing_engine.curves.fitting import FittedPieces, fit_curve
 from routing_engine.curves.kernels.mobius_pieces import ABOVE
 from routing_engine.errors import InvalidMarket
 from routing_engine.graph.structured_rows import Records, put_rows
+from routing_engine.graph.wide_pieces import measure_wide_pieces
 from routing_engine.kernels.arrays import EDGE
 from routing_engine.market import Market
 from routing_engine.markets.constant_product import ConstantProductPool, curve_columns
@@ -75,6 +76,7 @@ def describe_edges(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> 
             if not isinstance(curve, Curve):
                 raise InvalidMarket("markets", f"{markets[number].id}: `curve` must give a Curve, not {curve!r}")
             fitted = fit_curve(curve)
+            measure_wide_pieces(curve, fitted.pieces)
             records[row] = _make_record(curve, fitted, token_in, token_out, gas_prices)
             if len(fitted.pieces) > 1:
                 pieces[row] = fitted.pieces

@@ -19,6 +19,7 @@ from routing_engine.graph.reference_prices import (
     compute_reference_prices,
     find_native_tokens,
 )
+from routing_engine.graph.roundings import bound_roundings
 from routing_engine.graph.settled_prices import SettledPrices
 from routing_engine.kernels.arrays import Adjacency, GraphArrays
 from routing_engine.market import Market
@@ -154,12 +155,11 @@ class Graph:
         markets = list(self.markets)
         for number, market in news.items():
             markets[number] = market
-        left = [number for number in self.charging if number not in news]
         return replace(
             self,
             markets=tuple(markets),
             gas_prices=gas_prices,
-            charging=frozenset([*left, *numbers[list(rows.charging)].tolist()]),
+            charging=frozenset([*(self.charging - news.keys()), *numbers[list(rows.charging)].tolist()]),
             forward=Adjacency(self.forward.first, forward),
             reverse=Adjacency(self.reverse.first, reverse),
             pieces=pieces,
@@ -202,6 +202,11 @@ class Graph:
         """Number of each token's smallest units that the root's is worth; 0 where unknown."""
         return np.divide(1.0, self.prices, out=np.zeros(self.prices.size), where=self.prices > 0)
 
+    @cached_property
+    def roundings(self) -> npt.NDArray[np.float64]:
+        """See `bound_roundings`."""
+        return bound_roundings(self.forward.edges, self.source, self.target, self.markets, self.tokens)
+
     def settled_units(self, gas_cost: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return `units` at prices at which markets earn little beside this gas, of `gas_cost`; 0 in large markets."""
         return self._settled.find_units(self.arrays, self.prices, gas_cost)
@@ -236,9 +241,8 @@ class Graph:
 
     def find_edges(self, market_id: str) -> list[int]:
         """Return the forward edges of a market."""
-        numbers = np.array([self.market_index[market_id]])
-        found: list[int] = self.layout.forward[self.layout.rows_of(numbers)].tolist()
-        return found
+        rows = self.layout.rows_of(np.array([self.market_index[market_id]]))
+        return [*map(int, self.layout.forward[rows])]
 
     @cached_property
     def _columns(self) -> tuple[Callable[[int], int], Callable[[int], int], Callable[[int], int]]:

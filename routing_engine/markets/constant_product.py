@@ -54,6 +54,7 @@ class ConstantProductPool(PairMarket):
     kind: ClassVar[str] = "constant_product"
     has_depth: ClassVar[bool] = True
     is_constant_product: ClassVar[bool] = True
+    rounds_up: ClassVar[bool] = False
 
     id: str
     protocol: str

@@ -38,6 +38,7 @@ class NativeWrap(PairMarket):
 
     kind: ClassVar[str] = "wrap"
     is_wrap: ClassVar[bool] = True
+    rounds_up: ClassVar[bool] = False
 
     id: str
     protocol: str = "wrap"

@@ -123,7 +123,9 @@ class _Bracket:
         elif self.more is None or amount < self.more.amount:
             self.more = found
         self._before = found
-        return self.find_middle(_invert(amount, value, price, self._wanted))
+        # At the flat end of curves a little more of the input gives nothing: there is no line to follow.
+        has_line = price > 0.0 and value > 0.0
+        return self.find_middle(_invert(amount, value, price, self._wanted) if has_line else amount)
 
     def find_middle(self, amount: float) -> float:
         """Return an input if it lies between those known, else one that does."""

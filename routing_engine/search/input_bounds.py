@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.certificate import Bounds
+from routing_engine.certificate import PRECISION, Bounds
 from routing_engine.graph.graph import Graph
 from routing_engine.kernels.arrays import Adjacency, SplitProblem
 
@@ -17,6 +17,9 @@ def bound_inputs(wanted: float, amount: float, least_gas: float, rate: float, bo
 
     What a route leaves of the input, and gas, are worth the rate. So one that costs less is worth more by the rate for
     each unit. One that sells more than the input costs more than that and the least gas.
+
+    A bound may err by a part in 10^9. At a flat end of curves, where a unit of input is worth next to nothing, that
+    error is much of the input; so it is taken off before it is divided by the rate.
 
     Parameters
     ----------
@@ -30,7 +33,7 @@ def bound_inputs(wanted: float, amount: float, least_gas: float, rate: float, bo
         Of what the input is worth.
     """
     most = amount + least_gas
-    return Bounds(*[min(most, max(0.0, amount - (bound - wanted) / rate)) for bound in bounds])
+    return Bounds(*[min(most, max(0.0, amount - (bound * (1.0 + PRECISION) - wanted) / rate)) for bound in bounds])
 
 
 def find_least_gas(graph: Graph, problem: SplitProblem, gas_cost: npt.NDArray[np.float64]) -> float:

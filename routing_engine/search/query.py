@@ -31,6 +31,7 @@ from routing_engine.search.path_search import (
     replay,
     replay_best,
 )
+from routing_engine.search.rounding import allow_for_rounding
 from routing_engine.search.split import Splitter
 from routing_engine.values import seal, settle_late
 
@@ -172,10 +173,12 @@ class Query:
         if route.side is Side.EXACT_OUT:
             gross = float(route.amount_in_gross)
             least = bound_cost(splitter, allocation, gross)
+            least = allow_for_rounding(self.graph, splitter.problem, least, route, allocation.slope)
             return Certificate.of_input(gross, least, max_hops, gas_aware=gas_aware)
         net, most = float(route.amount_out_net), splitter.bound_output(allocation)
         if min(most) > net * (1.0 + WIDE):
             most = most._replace(of_flows=min(most.of_flows, _bound_payable(splitter.problem, float(route.amount_in))))
+        most = allow_for_rounding(self.graph, splitter.problem, most, route, allocation.slope)
         return Certificate.of_output(net, most, max_hops, gas_aware=gas_aware)
 
     def certify(self, route: Route, allowed: Mask) -> Certificate:

@@ -78,8 +78,10 @@ def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: 
     least, most = WITHIN_REACH
     bound = min(judged.bound, allocation.flow_bound)
     if allocation.count > 1 and allocation.net * (1.0 + least) < bound < allocation.net * (1.0 + most):
-        other = _divide_smaller(splitter, single, min(1.0, SMALLER * (1.0 - single.price_impact)))
-        allocation = other if other.net > allocation.net else allocation
+        part = min(1.0, SMALLER * (1.0 - single.price_impact))
+        if part * single.route.amount_in >= 1.0:  # next to an amount without end, all that is bought is no part
+            other = _divide_smaller(splitter, single, part)
+            allocation = other if other.net > allocation.net else allocation
     return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
 
 

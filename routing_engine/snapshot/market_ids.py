@@ -1,10 +1,11 @@
-"""Markets by their ids, of which each has one."""
+"""Markets by their ids, of which each has one, and their tokens, of which each has one number of decimals."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from operator import is_
 from typing import Any
 
 from routing_engine.errors import InvalidMarket
@@ -47,6 +48,8 @@ def replace_markets(
     gone = {market_id: following.pop(market_id) for market_id in ids if market_id in following}
     replaced = {market_id: following.get(market_id) for market_id in states}
     following.update(states)
+    if not _has_same_tokens(states, replaced):
+        check_decimals(following)
     return following, replaced, gone
 
 
@@ -59,11 +62,45 @@ def keep_tokens(
     """
     if "tokens" not in known:
         return {}
-    pairs = ((each.tokens, old.tokens if (old := replaced[name]) else ()) for name, each in states.items())
-    is_same = all(len(new) == len(old) and all(map(_is_alike, new, old)) for new, old in pairs)
-    return {"tokens": known["tokens"]} if is_same else {}
+    return {"tokens": known["tokens"]} if _has_same_tokens(states, replaced) else {}
 
 
 def _is_alike(one: Token, other: Token) -> bool:
     """Whether a token is another one in all that is said of it; tokens are equal by their address."""
     return one is other or all(getattr(one, name) == getattr(other, name) for name in TOKEN_FIELDS)
+
+
+def check_decimals(markets: dict[str, Market]) -> dict[str, Market]:
+    """Return markets as they are; refuse those that do not agree on a token's decimals: an amount would mean two.
+
+    Raises
+    ------
+    InvalidMarket
+        Naming the market and the token.
+    """
+    first: dict[Token, Token] = {}
+    seen: set[int] = set()
+    for market in markets.values():
+        for token in getattr(market, "tokens", ()):  # what is no whole market is refused by the graph
+            if id(token) in seen:  # most are shared
+                continue
+            seen.add(id(token))
+            known = first.setdefault(token, token)
+            if known.decimals != token.decimals:
+                raise InvalidMarket(
+                    "tokens",
+                    f"{market.id} gives {token.key} {token.decimals} decimals, a market before it {known.decimals};"
+                    " give each market the same Token",
+                )
+    return markets
+
+
+def _has_same_tokens(states: Mapping[str, Market], replaced: Mapping[str, Market | None]) -> bool:
+    """Whether new states have the tokens of those that they replace, alike in all that is said of them."""
+    for market_id, market in states.items():
+        old = replaced[market_id]
+        if old is None or len(old.tokens) != len(market.tokens):
+            return False
+        if not all(map(is_, old.tokens, market.tokens)) and not all(map(_is_alike, old.tokens, market.tokens)):
+            return False
+    return True

@@ -21,7 +21,7 @@ from routing_engine.model import Token
 from routing_engine.reference.token_table import TokenTable
 from routing_engine.snapshot.chain_numbers import read_chain_numbers, read_moment
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
-from routing_engine.snapshot.market_ids import keep_tokens, map_by_id, replace_markets
+from routing_engine.snapshot.market_ids import check_decimals, keep_tokens, map_by_id, replace_markets
 from routing_engine.token_fields import Transfers
 from routing_engine.values import seal
 
@@ -54,7 +54,7 @@ class Snapshot(Table):
     Raises
     ------
     InvalidMarket
-        If ids are not different, or what is given is no market, number by chain or time; it names the field.
+        If ids are not different, a token has two numbers of decimals, or one is no market, number or time: it says so.
     """
 
     markets: Mapping[str, Market]
@@ -72,7 +72,7 @@ class Snapshot(Table):
         taken_at: str = "",
         refused: Mapping[str, int] | None = None,
     ) -> None:
-        self._fill(map_by_id(markets))
+        self._fill(check_decimals(map_by_id(markets)))
         vars(self).update(
             gas_prices=read_chain_numbers("gas_prices", gas_prices),
             blocks=read_chain_numbers("blocks", blocks),
@@ -144,7 +144,7 @@ class Snapshot(Table):
         Raises
         ------
         InvalidMarket
-            If two new states have one id, naming it, or what is given is no market.
+            If two new states have one id, a token would have two numbers of decimals, or what is given is no market.
         """
         states = map_by_id(changed)
         markets, replaced, gone = replace_markets(self._markets, states, removed)

@@ -38,8 +38,11 @@ class Good:
         reserves = tuple(row.get("reserves").read_items(2))
         if len(reserves) != 2:
             raise row.get("reserves").make_error("must be two numbers")
+        pool_id = row.get("id").read_text()
+        if not pool_id:
+            raise row.get("id").make_error("must not be empty")
         return ConstantProductPool(
-            id=row.get("id").read_text(),
+            id=pool_id,
             protocol="good",
             token0=TOKEN0,
             token1=TOKEN1,

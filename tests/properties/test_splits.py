@@ -122,7 +122,7 @@ def _pool(name: str, reserve: int, gas: int) -> ConstantProductPool:
 
 
 def test_a_pool_is_used_only_if_it_earns_its_gas() -> None:
-    weth = _pool("", 1, 1).token1
+    weth = _pool("any", 1, 1).token1
     pools = [_pool("deep", 10**22, 100_000), _pool("shallow", 10**20, 100_000)]
     request = RouteRequest(token_in=token("A"), token_out=weth, amount=10**18)
     for gas_price, expected in ((0, 2), (10**9, 1)):

@@ -13,7 +13,7 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up, rescale, rescale_up
 from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.codecs import BigInt, make_row_codec
-from routing_engine.markets.common.integers import check_integers
+from routing_engine.markets.common.integers import check_fields
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.record import require, to_int
@@ -80,6 +80,7 @@ class BridgeLane(OneWayMarket):
     """
 
     kind: ClassVar[str] = "lane"
+    rounds_up: ClassVar[bool] = False
 
     id: str
     protocol: str
@@ -93,7 +94,7 @@ class BridgeLane(OneWayMarket):
     native_fee: BigInt = 0
 
     def __post_init__(self) -> None:
-        check_integers(self)
+        check_fields(self)
         joins_chains = self.token_in.chain_id != self.token_out.chain_id
         require(joins_chains, "token_out", "is on the chain of token_in; a lane joins two chains")
         rates_fit = all(fee.rate_e18 >= 0 for fee in self.fees) and self._rate_e18 < WAD

@@ -15,7 +15,7 @@ from routing_engine.fixed_point import div_up
 from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_codec
-from routing_engine.markets.common.integers import check_integers
+from routing_engine.markets.common.integers import check_fields
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.pair import check_fee
@@ -82,7 +82,7 @@ class StargateLane(OneWayMarket):
     gas: int = 210_000
 
     def __post_init__(self) -> None:
-        check_integers(self)
+        check_fields(self)
         require(self.token_in.chain_id != self.token_out.chain_id, "token_out", "is on the chain of token_in")
         require(self.token_in.decimals >= SHARED_DECIMALS, "token_in", "must have at least 6 decimals")
         require(self.token_out.decimals >= SHARED_DECIMALS, "token_out", "must have at least 6 decimals")

@@ -41,6 +41,9 @@ class BaseMarket(ABC):
     has_depth: ClassVar[bool] = False
     """Whether its output grows in proportion where both the input and all that it holds do."""
 
+    rounds_up: ClassVar[bool] = True
+    """Whether rounding may give more than its curve, as where a fee is rounded down: certificates allow for it."""
+
     if TYPE_CHECKING:
 
         @property

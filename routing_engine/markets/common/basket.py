@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.common.base import BaseMarket
-from routing_engine.markets.common.integers import check_integers
+from routing_engine.markets.common.integers import check_fields
 from routing_engine.markets.common.record import require
 from routing_engine.model import Token
 
@@ -48,7 +48,7 @@ class BasketMarket(BaseMarket):
 
     def check_tokens(self, most: int) -> None:
         """Raise `InvalidMarket` unless these are 2 to `most` different tokens of one chain, and integers are such."""
-        check_integers(self)
+        check_fields(self)
         tokens = self.tokens
         if not 2 <= len(tokens) <= most:
             raise InvalidMarket("tokens", f"must be 2 to {most}, not {len(tokens)}")

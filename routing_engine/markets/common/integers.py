@@ -1,4 +1,4 @@
-"""Amounts of markets that are made by hand: integers, and nothing that merely looks like one; no gas below 0."""
+"""Fields of markets that are made by hand: names that are text; integers, and nothing that merely looks like one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from routing_engine.errors import InvalidMarket
 _INT = {int}
 
 
-def check_integers(market: object) -> None:
-    """Check that fields which are declared as integers, or as tuples of them, hold such.
+NAMES = ("id", "protocol")
+"""What every market is called by; without text, a route or a record could not speak of it."""
+
+
+def check_fields(market: object) -> None:
+    """Check that names are text, and that fields which are declared as integers, or as tuples of them, hold such.
 
     Raises
     ------
@@ -22,6 +26,10 @@ def check_integers(market: object) -> None:
         Naming the field and what it holds: a float or a number of numpy would round without a word, and gas below 0
         would pay for a swap.
     """
+    for name in NAMES:
+        text = getattr(market, name)
+        if not isinstance(text, str) or not text:
+            raise InvalidMarket(name, f"must be a non-empty string, not {text!r}")
     kind: Any = type(market)
     names, read, tuple_names = _find_integers(kind)
     if not {*map(type, read(market))} <= _INT:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.common.base import BaseMarket
-from routing_engine.markets.common.integers import check_integers
+from routing_engine.markets.common.integers import check_fields
 from routing_engine.model import Token
 
 
@@ -49,7 +49,7 @@ class PairMarket(BaseMarket):
 
     def check_pair(self) -> None:
         """Raise `InvalidMarket` unless the tokens are two different ones of one chain, and integers are such."""
-        check_integers(self)
+        check_fields(self)
         if self.token0 == self.token1:
             raise InvalidMarket("token1", "is the same token as token0; a pair needs two")
         if self.token0.chain_id != self.token1.chain_id:

@@ -69,6 +69,7 @@ class ConcentratedPool(PairMarket):
 
     kind: ClassVar[str] = "concentrated"
     has_depth: ClassVar[bool] = True
+    rounds_up: ClassVar[bool] = False
 
     id: str
     protocol: str
@@ -167,8 +168,7 @@ class ConcentratedPool(PairMarket):
             self.refuse_low(amount_in)
         done = swap(self, zero_for_one, min(amount_in, self.largest_amount))
         if not done.filled or amount_in > self.largest_amount:
-            detail = f"at most {done.amount_in} until the liquidity ends"
-            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, detail)
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, f"at most {done.amount_in} until the liquidity ends")
         if done.amount_out == 0:
             self.refuse_low(amount_in)
         return self._describe(token_in, token_out, done), self._advance(done)

@@ -61,6 +61,7 @@ def describe_state(
     sqrt_price_x96 = scale.find_sqrt_price("price", price)
     tick = tick_at_sqrt_ratio(sqrt_price_x96)
     ranges = [scale.find_range(f"positions.{n}", each, sqrt_price_x96) for n, each in enumerate(positions)]
+    require(bool(ranges), "positions", "are none, so nothing could be traded; give at least one (from, to, value)")
     liquidity, ticks = lay_positions(sqrt_price_x96, tick, ranges)
     found = {"sqrt_price_x96": sqrt_price_x96, "tick": tick, "liquidity": liquidity, "ticks": ticks}
     return found | {"token0": scale.tokens[0], "token1": scale.tokens[1], "tick_spacing": spacing}

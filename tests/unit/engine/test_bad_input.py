@@ -25,7 +25,7 @@ from routing_engine import (
     Snapshot,
     UnknownToken,
 )
-from routing_engine.markets import ConstantProductPool
+from routing_engine.markets import ConcentratedPool, ConstantProductPool, LadderMarket, Level
 from tests.support.markets import market_of, token
 
 UNIT = 10**18
@@ -296,3 +296,42 @@ def test_a_kind_that_is_not_whole_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 def test_amounts_in_an_array_are_told_of_how_to_make_them(router: Router) -> None:
     with pytest.raises(InvalidRequest, match=r"token.round_units\(\[0.1, 1.5\]\) makes them"):
         replace(REQUEST, amount=np.array([0.5, 1.0]))
+
+
+@pytest.mark.parametrize("field", ["id", "protocol"])
+@pytest.mark.parametrize("name", [None, "", 7])
+def test_a_market_without_a_name_is_refused_when_it_is_made(field: str, name: object) -> None:
+    (pool, *_) = market_of("ab: A B 1000 1000 30bps")
+    with pytest.raises(InvalidMarket, match=f"{field}: must be a non-empty string, not {name!r}"):
+        replace(pool, **{field: name})  # type: ignore[type-var]
+
+
+def test_a_token_has_one_number_of_decimals_in_a_snapshot() -> None:
+    pool, other = market_of("ab: A B 1000 1000 30bps\nab2: A B 1000 1000 30bps")
+    assert isinstance(other, ConstantProductPool)
+    wrong = replace(other, token0=replace(other.token0, decimals=8))
+    message = f"tokens: ab2 gives {A.key} 8 decimals, a market before it 18; give each market the same Token"
+    with pytest.raises(InvalidMarket, match=message):
+        Snapshot([pool, wrong])
+    for before in ([pool], [pool, other]):
+        with pytest.raises(InvalidMarket, match=message):
+            Snapshot(before).apply([wrong])
+    assert Snapshot([pool, other]).apply([replace(other, token0=replace(other.token0, symbol="AA"))])
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        (((10, 1, 1),), r"levels.0: must be a Level, not \(10, 1, 1\); Level\(\*row\) makes one"),
+        ([Level(10, 1, 1)], "levels: must be a tuple of Level, best price first"),
+        ((Level(10, 1, 1.0),), r"levels.0: must hold ints, not Level\("),  # type: ignore[arg-type]
+    ],
+)
+def test_levels_are_levels(levels: Any, message: str) -> None:
+    with pytest.raises(InvalidMarket, match=message):
+        LadderMarket(id="l", protocol="rfq", token_in=A, token_out=B, levels=levels)
+
+
+def test_a_pool_by_hand_has_positions() -> None:
+    with pytest.raises(InvalidMarket, match="positions: are none, so nothing could be traded"):
+        ConcentratedPool.from_price(id="p", tokens=(A, B), price=1, positions=[])

@@ -8,6 +8,7 @@ import pytest
 
 from routing_engine import Certificate
 from routing_engine.certificate import Bounds
+from routing_engine.search.input_bounds import bound_inputs
 
 
 def of_output(net: float, bound: float) -> float | None:
@@ -90,3 +91,12 @@ def test_the_closer_bound_is_claimed_with_its_scope() -> None:
     assert hops_closer.all_flows_gap_bps == pytest.approx(2, rel=1e-3)
     assert "longer paths (against these it is 2.00 bps at most)" in hops_closer.explain()
     assert Certificate.of_output(1e24, Bounds(1.0002e24, inf), 4, gas_aware=True).all_flows_gap_bps is None
+
+
+def test_where_a_unit_of_input_is_worth_next_to_nothing_floats_prove_nothing_about_it() -> None:
+    """At a flat end of curves an error of a part in 10^12 of the output is a tenth of the input."""
+    wanted, rate = 1e24, 1e-5
+    least = bound_inputs(wanted, 1e18, 0.0, rate, Bounds(wanted * (1 + 1e-12), inf))
+    assert least.of_hops == 0
+    steep = bound_inputs(wanted, 1e18, 0.0, 1e6, Bounds(wanted * (1 + 1e-12), inf))
+    assert steep.of_hops == pytest.approx(1e18, rel=2e-9)

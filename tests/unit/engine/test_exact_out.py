@@ -60,3 +60,19 @@ def test_the_least_amount_is_found_from_any_guess(guess: int, step: int) -> None
     assert (found is None) == (guess == 1)
     if found is not None:
         assert min(amount for amount in given if amount >= 100) == 100
+
+
+@pytest.mark.parametrize(("value", "price"), [(5.0, 0.0), (0.0, 1e-300)])
+def test_at_a_flat_end_of_curves_the_input_is_still_looked_for(value: float, price: float) -> None:
+    """Marginal prices there are nothing, and no straight line leads on."""
+
+    def divided(amount: float) -> Flows:
+        if amount > 40.0:
+            return Flows([0], [amount], amount, 50.0, 1e-9, 0.0)
+        flat = amount < 20.0
+        return Flows([0], [amount], amount, value if flat else amount, 1.0, price if flat else 1.0)
+
+    for start in (1.0, 1e6):
+        found = find_matching_input(divided, start, 30.0)
+        assert found is not None
+        assert found.value >= 30.0 * (1.0 - 1e-8)

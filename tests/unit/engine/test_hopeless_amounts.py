@@ -52,3 +52,12 @@ def test_never_more_than_all_but_a_crumb_is_said_to_be_lost() -> None:
     router = Router(Snapshot(market_of("ab: A B 1000 1000 30bps")))
     request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**8 * UNIT)
     assert router.find_routes(request).warning.startswith("99.99 % is lost")
+
+
+@pytest.mark.parametrize("power", [32, 45, 59])
+def test_an_amount_without_end_is_answered(power: int) -> None:
+    """What it can buy is no part of it any more, in floats."""
+    thin = "ab: A B 1000 1000 30bps\nab1: A B 900 1100 5bps\nac: A C 1000 1000 5bps\ncb: C B 1000 1000 5bps"
+    router = Router(Snapshot(market_of(thin)))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**power * UNIT, certify=False)
+    assert router.find_routes(request).status in ("found", "insufficient_liquidity")
