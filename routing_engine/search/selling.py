@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.request import USUAL_HOPS
-from routing_engine.search.allocation import Allocation, Part
+from routing_engine.search.allocation import Allocation, Part, choose_better
 from routing_engine.search.approach import approach_amount
 from routing_engine.search.full_paths import collect_full_paths
 from routing_engine.search.query import Query, Single
@@ -27,6 +27,10 @@ that nearly all of it is lost. So little time is spent: it is divided over a few
 WITHIN_REACH, SMALLER = (5e-5, 1e-2), 1e3
 """Relative gaps of such a division, for which it also begins with an amount that its markets could take, over all
 paths; that amount as a multiple of what the best path takes where its price halves."""
+
+NARROWER, WIDE_OPEN = ((2, 100), (3, 100), (6, 5)), 5e-3
+"""Hops and paths at most of the narrower searches from which a division begins too, and the relative gap from which on
+it does: what a wide search tries first may keep out what a narrower one finds."""
 
 MAX_AMOUNT = 2.0**256
 """More than any token's units."""
@@ -46,7 +50,7 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
     longer = splitter.extend(allocation)
     if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
         longer = _begin_with_fewer_hops(query, single, longer, allowed)
-    longer = renew(splitter, longer, single.price_impact)
+    longer = _begin_narrower(query, splitter, renew(splitter, longer, single.price_impact), allowed)
     # What rounding leaves of a full market may have no other way than over the shorter paths.
     return [longer, allocation] if longer is not allocation else [allocation]
 
@@ -65,6 +69,21 @@ def _begin_with_fewer_hops(query: Query, single: Single, found: Allocation, allo
     starts = [(short[0], single.route.amount_in)]
     other = splitter.extend(splitter.allocate(starts, single.price_impact, short))
     return other if other.net > found.net else found
+
+
+def _begin_narrower(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Allocation:
+    """Return an allocation that began with what a narrower search finds, where so much is open and it is better."""
+    for hops, splits in NARROWER:
+        if splitter.is_over or not found.is_open(WIDE_OPEN):
+            break
+        narrower = query.shorten(hops, splits)
+        single = narrower.find_single(allowed, narrower.request.max_hops)
+        if single is None:
+            continue
+        start = narrower.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
+        other = splitter.improve(start.list_parts(), longer=True) if start.net > -inf else start
+        found = choose_better(found, other) if other.net > found.net else found
+    return found
 
 
 def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Allocation | None:
