@@ -159,7 +159,7 @@ class Purchase:
             self._finish(found, is_large=False)
 
     def _sell_bound(self, bought: Bought) -> None:
-        """Sell as exact-in would what might be enough: paths that are best for less may be lost among those for more."""
+        """Sell as exact-in would what might be enough: what is best for less may be lost among paths for more."""
         less = bought.flows.amount * (1.0 - min(self._open, NEARLY_ALL))
         if not self._splitter.is_over:
             self._basket.choose(bought, sell_as_asked(self._query, self._allowed, less), less)
