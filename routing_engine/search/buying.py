@@ -48,6 +48,10 @@ ANEW, ANEW_OPEN = 8, 5e-4
 """How often an input that is large for its markets is begun anew at most, and sold as exact-in would; and the part of
 the input that must be open for it."""
 
+WIDE_OPEN, NEARLY_ALL = 5e-3, 0.9
+"""Part of the input that must be open for what the bound leaves of it to be sold as exact-in would; and the most that
+is taken off it."""
+
 CHEAPER_GAS, CHEAP = (0.1, 0.01), 0.003
 """What gas is valued at, one after the other, as parts of its value by reference prices, where at the margin it is
 worth less than the other part."""
@@ -92,6 +96,8 @@ class Purchase:
                 self._begin_anew(found)
             elif self._open > DOUBTFUL and not is_alike(found.flows.amount, found.searched, SAME):
                 self._sell_again(found)
+            if WIDE_OPEN < self._open < inf:
+                self._sell_bound(self._basket.list_cheapest()[0])
         return self._basket.list_cheapest()
 
     def _begin(self, single: Single | None) -> Bought | None:
@@ -151,6 +157,12 @@ class Purchase:
         found = self._basket.match(sell(self._query, self._allowed, amount), amount)
         if found and found.allocation.count > 1 and not self._splitter.is_over:
             self._finish(found, is_large=False)
+
+    def _sell_bound(self, bought: Bought) -> None:
+        """Sell as exact-in would what might be enough: what is best for less may be lost among paths for more."""
+        less = bought.flows.amount * (1.0 - min(self._open, NEARLY_ALL))
+        if not self._splitter.is_over:
+            self._basket.choose(bought, sell_as_asked(self._query, self._allowed, less), less)
 
     def _begin_anew(self, bought: Bought) -> None:
         """Begin anew with a part of the paths, and sell the input as exact-in would, as long as that saves anything."""

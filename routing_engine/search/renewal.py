@@ -17,6 +17,9 @@ from routing_engine.search.split import Splitter
 STRETCHED = 0.5
 """Price impact of the best single path from which on an allocation is begun anew."""
 
+WIDE_OPEN = 5e-3
+"""Relative gap to the bound from which on it is begun anew at any price impact."""
+
 FEW, VERY_FEW = 12, 6
 """Up to so many paths, each is left out in turn; of more, the smallest together. Of very few each market is, too."""
 
@@ -35,7 +38,7 @@ def renew(splitter: Splitter, allocation: Allocation, price_impact: float) -> Al
 
     `price_impact` is that of the best single path.
     """
-    if price_impact <= STRETCHED or allocation.count == 1:
+    if allocation.count == 1 or (price_impact <= STRETCHED and not allocation.is_open(WIDE_OPEN)):
         return allocation
     for _ in range(ROUNDS):
         gap = OPEN if allocation.count > FEW else OPEN_OF_FEW

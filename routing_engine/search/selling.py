@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.request import USUAL_HOPS
-from routing_engine.search.allocation import Allocation, Part
+from routing_engine.search.allocation import Allocation, Part, choose_better
 from routing_engine.search.approach import approach_amount
 from routing_engine.search.full_paths import collect_full_paths
 from routing_engine.search.query import Query, Single
@@ -27,6 +27,10 @@ that nearly all of it is lost. So little time is spent: it is divided over a few
 WITHIN_REACH, SMALLER = (5e-5, 1e-2), 1e3
 """Relative gaps of such a division, for which it also begins with an amount that its markets could take, over all
 paths; that amount as a multiple of what the best path takes where its price halves."""
+
+NARROWER, FEW_MARKETS, WIDE_OPEN = ((2, 100), (3, 100), (6, 5)), 8, 5e-3
+"""Hops and paths at most of the narrower searches from which a division begins too, of how many markets at most each is
+left out to begin with, and the relative gap from which on that is done."""
 
 MAX_AMOUNT = 2.0**256
 """More than any token's units."""
@@ -46,9 +50,10 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
     longer = splitter.extend(allocation)
     if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
         longer = _begin_with_fewer_hops(query, single, longer, allowed)
-    longer = renew(splitter, longer, single.price_impact)
-    # What rounding leaves of a full market may have no other way than over the shorter paths.
-    return [longer, allocation] if longer is not allocation else [allocation]
+    renewed = renew(splitter, longer, single.price_impact)
+    other = _begin_otherwise(query, splitter, renewed, allowed)
+    # What rounding leaves of a full market may have no other way than over the paths that were found before.
+    return [*{id(each): each for each in (other, renewed, longer, allocation)}.values()]
 
 
 def is_just(single: Single, allocation: Allocation) -> bool:
@@ -65,6 +70,38 @@ def _begin_with_fewer_hops(query: Query, single: Single, found: Allocation, allo
     starts = [(short[0], single.route.amount_in)]
     other = splitter.extend(splitter.allocate(starts, single.price_impact, short))
     return other if other.net > found.net else found
+
+
+def _begin_otherwise(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Allocation:
+    """Return an allocation that began otherwise, where so much is open and it is better.
+
+    It begins with what narrower searches find, and without one of a few markets in use: a pool of several tokens that
+    serves one direction can't serve another.
+    """
+    for start in _list_beginnings(query, splitter, found, allowed):
+        other = splitter.improve(start, longer=True)
+        found = choose_better(found, other) if other.net > found.net else found
+        if splitter.is_over or not found.is_open(WIDE_OPEN):
+            break
+    return found
+
+
+def _list_beginnings(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Iterator[list[Part]]:
+    """Yield paths to begin with, where much is open."""
+    if splitter.is_over or not found.is_open(WIDE_OPEN):
+        return
+    for hops, splits in NARROWER:
+        narrower = query.shorten(hops, splits)
+        single = narrower.find_single(allowed, narrower.request.max_hops)
+        if single:
+            start = narrower.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
+            yield start.list_parts()
+    used = [edge for edges, _ in found.list_parts() for edge in edges]
+    markets = dict.fromkeys(market.id for market, _, _ in query.graph.edges_ends(used))
+    for market_id in markets if len(markets) <= FEW_MARKETS else ():
+        single = query.find_single(query.exclude(allowed, [market_id]), query.request.max_hops)
+        if single:
+            yield [single.get_part()]
 
 
 def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Allocation | None:
