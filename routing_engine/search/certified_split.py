@@ -26,6 +26,9 @@ from routing_engine.values import seal
 NO_CHEAPER = 1e-7
 """Part of a cost by which an allocation must promise to be cheaper for it to be replayed."""
 
+KEPT = 1e-6
+"""Part of what an allocation promises that integers may fall short by; where it is more, others are replayed too."""
+
 Mask = npt.NDArray[np.bool_]
 Attempt = tuple[Allocation, tuple[Hop, ...] | None]
 """An allocation, and its exact hops unless a market declines."""
@@ -47,13 +50,19 @@ def split_single(query: Query, single: Single, allowed: Mask) -> CertifiedRoutes
         return CertifiedRoutes([single.route], [])
     splitter = query.create_splitter(allowed, len(single.edges))
     allocation: Allocation | None = None
-    for allocation, hops in _divide_single(query, splitter, single, allowed) if may_divide else ():
-        if hops:
-            routes = query.rank([query.build_route(hops), single.route])
-            return CertifiedRoutes(routes, _certify(query, splitter, allocation, routes[0]))
+    routes = [single.route]
+    for attempt, hops in _divide_single(query, splitter, single, allowed) if may_divide else ():
+        if not hops:
+            allocation = allocation or attempt
+            continue
+        route = query.build_route(hops)
+        if len(routes) == 1 or query.rank([route, routes[0]])[0] is route:
+            allocation, routes = attempt, query.rank([route, single.route])
+        if query.request.side is Side.EXACT_OUT or float(route.amount_out_net) >= attempt.net * (1.0 - KEPT):
+            break
     if certify and not allocation:
         allocation = splitter.judge([single.get_part()])
-    return CertifiedRoutes([single.route], _certify(query, splitter, allocation, single.route))
+    return CertifiedRoutes(routes, _certify(query, splitter, allocation, routes[0]))
 
 
 def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
@@ -88,9 +97,9 @@ def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Ma
             declined = found[0].allocation.count if found[0].cost * (1.0 + NO_CHEAPER) < gross else 0
     else:
         for each in divide_single(query, splitter, single, allowed):
-            is_single = is_just(single, each)
-            yield each, None if is_single else replay_allocation(splitter, each)
-            declined = max(declined, 0 if is_single else each.count)
+            hops = None if is_just(single, each) else replay_allocation(splitter, each)
+            yield each, hops
+            declined = max(declined, 0 if hops or is_just(single, each) else each.count)
     fewer = declined - 1 if declined <= FEW else declined // 2
     fewer = declined if declined < query.request.max_splits else fewer
     if fewer > 1 and not query.budget.is_spent():  # what fills fewer markets may be taken
