@@ -48,11 +48,16 @@ def cctp(chain_id: int) -> CctpEvents:
 MESSENGER = next(read_deployments("cctp", 1)).get_address("token_messenger")
 
 
+BURNT = {domain: token_registry.token("USDC", chain_id).address for domain, chain_id in ((0, 1), (3, 42161))}
+"""What is burnt on each of these domains."""
+
+
 def mint(**changes: object) -> Log:
     """The message of a burn of 1,000 units on Ethereum, received."""
     told = {"domain": 0, "sender": word(MESSENGER), "amount": 1_000, "hook": b"hook" + REFERENCE} | changes
+    token = str(told.get("token") or BURNT.get(int(str(told["domain"])), TOKEN))
     amount = int(str(told["amount"])).to_bytes(32)
-    words = (word(TOKEN), word(SHOP), amount, word(PAYER), (30).to_bytes(32), (7).to_bytes(32), bytes(32))
+    words = (word(token), word(SHOP), amount, word(PAYER), (30).to_bytes(32), (7).to_bytes(32), bytes(32))
     body = told.get("body", b"\0\0\0\1" + b"".join(words) + told["hook"])
     message = encode(["uint32", "bytes32", "bytes"], [told["domain"], told["sender"], body])
     return log("0xb", (CctpEvents.RECEIVED, make_topic(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
@@ -63,7 +68,7 @@ def burn(domain: int = 6) -> Log:
         ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"],
         [1_000, word(SHOP), domain, bytes(32), bytes(32), 30, b"hook" + REFERENCE],
     )
-    return log("0xb", (CctpEvents.BURN, make_topic(TOKEN), make_topic(PAYER), "0x" + "00" * 32), burnt)
+    return log("0xb", (CctpEvents.BURN, make_topic(BURNT[0]), make_topic(PAYER), "0x" + "00" * 32), burnt)
 
 
 def test_a_burn_and_its_mint_have_the_same_name() -> None:
@@ -97,6 +102,7 @@ FORGED: dict[str, dict[str, object]] = {
     "somebody else's message": {"sender": word(PAYER)},
     "an unknown chain's": {"domain": 99},
     "no burn": {"body": b"short"},
+    "another token's": {"token": "0x" + "cd" * 20},
 }
 
 

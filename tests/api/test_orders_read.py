@@ -114,7 +114,7 @@ def test_an_unpaid_order_can_be_cancelled_once(shop: Shop, assert_error: Callabl
     assert [event["type"] for event in shop.events(order_id)] == ["payment_processing", "payment_failed"]
     again = shop.post(f"/api/v1/payment/{order_id}/cancel")
     assert_error(again, 409)
-    assert "create a new payment link" in again.get_json()["message"]
+    assert "The order is cancelled already" in again.get_json()["message"]
 
 
 @pytest.mark.rule("states.14")

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from api.schemas.pairs import DEFAULT_SPLITS
 from api.schemas.route_queries import USDC_ETHEREUM
 from api.services.resources import Resources
-from api.services.routing.query import RouteQuery
+from api.services.routing.query import ANSWER_WORK, RouteQuery
 from routing_engine import RouteRequest
 from tests.support.routes import WETH, asker
 from tests.support.stream import CRV_POLYGON, USDC_POLYGON
@@ -79,7 +79,12 @@ def test_amounts_are_those_of_the_library(ask: Callable[..., Any], resources: Re
         fixed = token_in if side == "exact_in" else token_out
         amount = draw.randrange(1, 10 ** (fixed.decimals + 4))
         request = RouteRequest(
-            token_in=token_in, token_out=token_out, amount=amount, side=side, max_splits=DEFAULT_SPLITS
+            token_in=token_in,
+            token_out=token_out,
+            amount=amount,
+            side=side,
+            max_splits=DEFAULT_SPLITS,
+            work_budget=ANSWER_WORK,
         )
         expected = router.find_routes(request)
         answer = ask(

@@ -118,12 +118,14 @@ def test_an_index_that_the_operator_has_made_before_is_left_as_it_is(
 ) -> None:
     """As the runbook says it, without what only PostgreSQL knows."""
     runbook = (Path(__file__).parents[2] / "docs" / "runbook.md").read_text(encoding="utf-8")
-    (statement,) = re.findall(r"`(CREATE INDEX CONCURRENTLY ix_[^`]*)`", runbook)
+    statements = re.findall(r"`(CREATE INDEX CONCURRENTLY ix_[^`]*)`", runbook)
+    assert len(statements) == 2
     database = Database(make_database_url(dialect))
     command.upgrade(migrations.make_alembic_config(database.engine), "0009")
     plain = create_engine(database.engine.url, isolation_level="AUTOCOMMIT")
     with plain.connect() as connection:
-        connection.execute(text(statement if dialect == "postgresql" else statement.replace(" CONCURRENTLY", "")))
+        for each in statements:
+            connection.execute(text(each if dialect == "postgresql" else each.replace(" CONCURRENTLY", "")))
     plain.dispose()
     assert migrations.upgrade(database.engine) == migrations.find_latest_revision(database.engine)
     with database.engine.connect() as connection:

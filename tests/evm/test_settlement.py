@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -349,7 +349,13 @@ def test_a_refund_is_signed_by_the_merchant_and_found_on_the_chain(shop: ChainSh
     shop.finalise()
     order = shop.shop.order(order_id)
     assert shop.outcome(order_id) == "refunded/"
-    assert order["refunds"] == [{**refund, "hash": tx_hash, "status": "final", "transaction": None}]
+    (sent_back,) = order["refunds"]
+    assert refund["timestamp"] is None
+    block = shop.nets[BASE].chain.rpc("eth_getTransactionByHash", tx_hash)["blockNumber"]
+    mined_at = int(shop.nets[BASE].chain.rpc("eth_getBlockByNumber", block, False)["timestamp"], 16)
+    assert datetime.fromisoformat(sent_back["timestamp"]).timestamp() == mined_at
+    done = {"hash": tx_hash, "timestamp": sent_back["timestamp"], "status": "final", "transaction": None}
+    assert sent_back == {**refund, **done}
     assert (shop.balance(BASE), shop.nets[BASE].balance(customer.address, "USDC")) == (0, before)
     assert shop.unmatched() == []
 

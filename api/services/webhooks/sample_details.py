@@ -18,11 +18,11 @@ PAYER, MERCHANT = "0x" + "11" * 20, "0x" + "22" * 20
 def make_details(event_type: EventType, env_mode: str, at: datetime) -> dict[str, Any]:
     """Return the properties that only events of this type have, such as real ones have them."""
     if event_type == EventType.REFUNDED:
-        return {"refund": _make_refund()}
+        return {"refund": _make_refund(at)}
     return {"transfer": _make_transfer(env_mode, at)} if event_type == EventType.UNMATCHED else {}
 
 
-def _make_refund() -> dict[str, Any]:
+def _make_refund(at: datetime) -> dict[str, Any]:
     return {
         "transfer": TRANSFER,
         "chain_id": CHAIN,
@@ -30,6 +30,7 @@ def _make_refund() -> dict[str, Any]:
         "amount": "1000000",
         "to": PAYER,
         "hash": HASH,
+        "timestamp": format_time(at),
         "status": "final",
         "transaction": None,
     }

@@ -17,8 +17,8 @@ def test_without_shared_memory_one_process_compiles_and_says_so(
 
     compiled: list[object] = []
     monkeypatch.setattr(type(multiprocessing.get_context("fork")), "Value", refuse)
-    monkeypatch.setattr(warm_up, "list_kernels", lambda: [("a kernel", ()), ("another", ())])
+    monkeypatch.setattr(warm_up, "list_kernels", lambda **_: [("a kernel", ()), ("another", ())])
     monkeypatch.setattr(warm_up, "compile_for", lambda kernel, *_: compiled.append(kernel))
-    warm_up._compile_on_two_cores()
+    warm_up._compile_on_two_cores(with_formulas=True)
     assert compiled == ["a kernel", "another"]
     assert capsys.readouterr().err.startswith("Processes can share no memory (Permission denied): one compiles; ")
