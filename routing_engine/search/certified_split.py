@@ -58,7 +58,7 @@ def split_single(query: Query, single: Single, allowed: Mask) -> CertifiedRoutes
         route = query.build_route(hops)
         if len(routes) == 1 or query.rank([route, routes[0]])[0] is route:
             allocation, routes = attempt, query.rank([route, single.route])
-        if query.request.side is Side.EXACT_OUT or float(route.amount_out_net) >= attempt.net * (1.0 - KEPT):
+        if query.request.side == Side.EXACT_OUT or float(route.amount_out_net) >= attempt.net * (1.0 - KEPT):
             break
     if certify and not allocation:
         allocation = splitter.judge([single.get_part()])
