@@ -22,12 +22,12 @@ unexport PYTHONDONTWRITEBYTECODE
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
 
-# Seven workers for two cores: browsers, chains and killed processes are waited for more than half of the time. What
+# Five workers for two cores: browsers, chains and killed processes are waited for more than half of the time. What
 # `lint` has to say comes among the tests, as soon as it has ended.
 test: $(VENV)/.test-collected
 	$(BIN)/python -m tests.support.programs
 	@(said=$$({ $(LINT); } 2>&1); found=$$?; echo "$$said"; exit $$found) & linting=$$!; \
-	 $(BIN)/pytest -n 7 --dist loadgroup --no-loadscope-reorder; tested=$$?; \
+	 $(BIN)/pytest -n 5 --dist loadgroup --no-loadscope-reorder; tested=$$?; \
 	 wait $$linting && exit $$tested
 
 # Tracing makes the exact arithmetic several times slower, so it has a run of its own.
