@@ -27,12 +27,13 @@ TRACE = "debug_traceTransaction"
 @pytest.fixture
 def endpoints(nets: Mapping[int, MainNet]) -> Iterator[tuple[LyingRpc, LyingRpc]]:
     """The liar, and an honest one that can't trace."""
-
-    def refuse(method: str, _: list[Any], answer: Any) -> Any:
-        return None if method == TRACE else answer
-
     with lying_rpc(nets[BASE].chain.url) as liar, lying_rpc(nets[BASE].chain.url, refuse) as honest:
         yield liar, honest
+
+
+def refuse(method: str, _: list[Any], answer: Any) -> Any:
+    """Give no trace."""
+    return None if method == TRACE else answer
 
 
 def rename(old: bytes, new: bytes) -> Lie:
@@ -54,6 +55,7 @@ def rename(old: bytes, new: bytes) -> Lie:
 
 @pytest.mark.rule("evidence.4")
 @pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("is_late", [True, False])
 def test_a_large_payment_is_not_renamed_by_one_trace(
     nets: Mapping[int, MainNet],
     endpoints: tuple[LyingRpc, LyingRpc],
@@ -61,8 +63,12 @@ def test_a_large_payment_is_not_renamed_by_one_trace(
     request: pytest.FixtureRequest,
     databases: Databases,
     is_first: bool,
+    is_late: bool,
 ) -> None:
-    """That a transfer happened was seen by both; whose it is was the liar's word alone, and was taken for theirs."""
+    """That a transfer happened was seen by both; whose it is was the liar's word alone, and was taken for theirs.
+
+    Also where the liar gives no trace at first, so that both have agreed on a transfer that is nobody's.
+    """
     net, liar = nets[BASE], endpoints[0]
     urls = {BASE: tuple(each.url for each in (endpoints if is_first else endpoints[::-1]))}
     with ExitStack() as stack:
@@ -74,12 +80,17 @@ def test_a_large_payment_is_not_renamed_by_one_trace(
         shop.look(1)
         price = {"amount": DOLLARS * 10**6, "decimals": 6, "currency": "USDC"}
         (victims, reference), (thiefs, stolen) = shop.order(order_price=price), shop.order(order_price=price)
-        liar.lies.append(rename(reference, stolen))
+        liar.lies.append(refuse if is_late else rename(reference, stolen))
         account = net.chain.deploy(compiled("runner"))
         net.fund(account.address, "USDC", DOLLARS * 10**6)
         data = transfer_data(shop.address, DOLLARS * 10**6) + reference
         shop.customer(BASE, "owner").send(account.address, run(account, (shop.token(BASE), 0, data)))
         shop.look(10)
+        if is_late:
+            assert [reason for reason, _ in shop.unmatched()] == ["no_order"]
+            liar.lies[:] = [rename(reference, stolen)]
+            shop.pass_time(PAUSE_S)
+            shop.look(10)
         assert not shop.outcome(thiefs).startswith("success")
         liar.lies.clear()
         endpoints[1].lies.clear()

@@ -219,8 +219,9 @@ def _list_own(transfer: Transfer) -> frozenset[bytes]:
 
 def _agree_on_sender(believed: Transfer | None, told: Sequence[Transfer]) -> Transfer | None:
     """Leave the sender out where nobody else says the same: a signature of his would make the money his."""
-    is_known = believed is None or len(told) == 1 or sum(each.sender == believed.sender for each in told) > 1
-    return believed if is_known or believed is None else replace(believed, sender="")
+    if believed is None or len(told) == 1 or sum(each.sender == believed.sender for each in told) > 1:
+        return believed
+    return replace(believed, sender="")
 
 
 def _has_block(known: Mapping[int, FullBlock], block: CanonicalBlock) -> bool:

@@ -111,8 +111,12 @@ def _keep(
 def _learn(
     row: Payment, match: Match, order: PaymentOrder | None, observation: ChainObservation, now: datetime
 ) -> None:
-    """Credit an order with a payment of which only now is known whose it was."""
+    """Credit an order with a payment of which only now is known whose it was.
+
+    Who agreed on what had moved did not agree on this: a second opinion has to name the order too.
+    """
     transfer = match.transfer
+    row.has_second_opinion = False
     row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
     row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
     row.is_rejected = row.is_rejected or transfer.sender in observation.rejected
