@@ -159,7 +159,7 @@ class Tab:
 
 def prepare_context(context: BrowserContext) -> None:
     """Have a context answer for what is outside of the service, and tell what its policy forbids."""
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(30_000)
     context.add_init_script(WATCH_CSP)
     context.route(f"{SHOP}/**", _merchant_page)
     context.route("https://img.example/**", _picture)

@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import CDPSession, Page
 
 RTT_MS = 150
-PATIENCE_S, LOOK_MS = 10, 20
+PATIENCE_S, LOOK_MS = 30, 20
 BYTES_PER_S = 1_600_000 // 8
 INTERACTIVE = "() => performance.getEntriesByName('interactive').length"
 """The page's own mark: whoever sees it can choose, and pay."""

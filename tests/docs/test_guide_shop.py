@@ -58,6 +58,13 @@ class RunningShop:
         """Return how often the goods were sent."""
         return self.reader.printed[TERMINAL].read_text().count(f"deliver {cart}")
 
+    def has_heard_all(self, order_id: str) -> bool:
+        """Tell whether every event of an order that there is has come."""
+        hooks = self.call("GET", "/webhook_subscription")["data"]
+        (mine,) = (each["webhook_id"] for each in hooks if each["webhook_url"] == f"{self.url}/webhooks")
+        told = self.call("GET", f"/webhook_subscription/{mine}/deliveries?limit=100")["data"]
+        return {each["status"] for each in told if each["payment_order_id"] == order_id} == {"delivered"}
+
     def wait(self, cart: str, words: str) -> None:
         """Wait until the order's page says this status."""
         wait_until(lambda: f"<b>{words}</b>" in self.show(cart), lambda: self.show(cart))
@@ -163,6 +170,7 @@ def test_what_no_webhook_brought_is_caught_up_with(shop: RunningShop, cart: str,
     database = shop.reader.folder / "shop.db"
     shop.call("POST", f"/payment/{order_id}/simulate", {"action": "pay"})
     shop.wait(cart, "success")
+    wait_until(lambda: shop.has_heard_all(order_id), lambda: order_id)
     with closing(sqlite3.connect(database)) as opened, opened:  # as if nothing had been heard of it
         opened.execute("UPDATE orders SET status = 'created', changed_at = 0, delivered = 0 WHERE cart = ?", [cart])
     assert "on its way to you" not in shop.show(cart)
