@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -12,15 +12,16 @@ import numpy.typing as npt
 from routing_engine.certificate import Certificate
 from routing_engine.model import Hop
 from routing_engine.route import Route, Side
-from routing_engine.search.allocation import Allocation
+from routing_engine.search.allocation import Allocation, Part
 from routing_engine.search.allocation_replay import replay_allocation
-from routing_engine.search.bought import Bought
+from routing_engine.search.bought import Basket, Bought
 from routing_engine.search.buying import Purchase
 from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.purchase_replay import replay_purchase
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import allocate_beyond_paths, divide_single, is_just
 from routing_engine.search.split import FEW, Splitter
+from routing_engine.search.whole_units import LOST, keep_whole_units
 from routing_engine.values import seal
 
 NO_CHEAPER = 1e-7
@@ -60,9 +61,24 @@ def split_single(query: Query, single: Single, allowed: Mask) -> CertifiedRoutes
             allocation, routes = attempt, query.rank([route, single.route])
         if query.request.side == Side.EXACT_OUT or float(route.amount_out_net) >= attempt.net * (1.0 - KEPT):
             break
+    if allocation and query.request.side == Side.EXACT_IN:
+        routes = _lose_less(query, splitter, single, allocation, routes)
     if certify and not allocation:
         allocation = splitter.judge([single.get_part()])
     return CertifiedRoutes(routes, _certify(query, splitter, allocation, routes[0]))
+
+
+def _lose_less(
+    query: Query, splitter: Splitter, single: Single, allocation: Allocation, routes: list[Route]
+) -> list[Route]:
+    """Return the routes, or one before the single path's that loses less by rounding where the best loses much."""
+    if float(routes[0].amount_out_net) >= allocation.net * (1.0 - LOST):
+        return routes
+    best = routes[0]
+    for other in keep_whole_units(splitter, (allocation.list_parts(), [single.get_part()])):
+        hops = replay_allocation(splitter, other)
+        best = query.rank([best, query.build_route(hops)])[0] if hops else best
+    return routes if best is routes[0] else query.rank([best, single.route])
 
 
 def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
@@ -133,7 +149,23 @@ def _replay_cheapest(
     single : Single, optional
         What is to be better than.
     """
-    cheapest, cost = None, float(single.route.amount_in_gross) if single else inf
+    cheapest, cost = _replay_cheaper(query, splitter, found, float(single.route.amount_in_gross) if single else inf)
+    if found and cost > found[0].cost * (1.0 + LOST):
+        others = _buy_whole_units(splitter, found[0], [single.get_part()] if single else [])
+        cheaper, cost = _replay_cheaper(query, splitter, others, cost)
+        cheapest = cheaper or cheapest
+    if cheapest:
+        yield cheapest
+    elif found:
+        just = [each.allocation for each in found if single and is_just(single, each.allocation)]
+        yield max(just, key=_get_least_input, default=found[0].allocation), None
+
+
+def _replay_cheaper(
+    query: Query, splitter: Splitter, found: Iterable[Bought], cost: float
+) -> tuple[Attempt | None, float]:
+    """Return what of this is cheapest in exact integers and below a cost, None if nothing is; and its cost."""
+    cheapest: Attempt | None = None
     seen = set[frozenset[int]]()
     for bought in found:
         edges = frozenset(bought.flows.edges)
@@ -146,11 +178,16 @@ def _replay_cheapest(
             gross = float(query.build_route(hops).amount_in_gross)
             if gross < cost:
                 cheapest, cost = (bought.allocation, hops), gross
-    if cheapest:
-        yield cheapest
-    elif found:
-        just = [each.allocation for each in found if single and is_just(single, each.allocation)]
-        yield max(just, key=_get_least_input, default=found[0].allocation), None
+    return cheapest, cost
+
+
+def _buy_whole_units(splitter: Splitter, bought: Bought, single: list[Part]) -> list[Bought]:
+    """Return allocations of what was bought in which rounding counts, the cheapest first."""
+    basket, allocation, amount = Basket(splitter), bought.allocation, bought.flows.amount
+    starts = [allocation.list_parts(amount / allocation.amount), *([[single[0]]] if single else [])]
+    for each in keep_whole_units(splitter.value_input_at(bought.flows.least_price), starts):
+        basket.match(replace(each, least_input=allocation.least_input), amount)
+    return basket.list_cheapest()
 
 
 def _get_least_input(allocation: Allocation) -> float:

@@ -158,9 +158,8 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
     if not plan.edges:
         return None
 
-    rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
-    outputs = _compute_amounts_out(rows, graph.pieces, np.minimum(flows, rows["x_max"]))
-    hops = _run_backwards(plan, outputs.tolist(), wanted) if outputs.min() > 0.0 else None  # or NaN
+    outputs = _compute_outputs(graph, plan)
+    hops = _run_backwards(plan, outputs, wanted) if outputs else None
     hops = hops or _run_forwards(plan, matched.amount, wanted)
     if hops is None:
         with suppress(QuoteRefused):
@@ -178,10 +177,21 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
     return hops
 
 
-def find_declining_market(graph: Graph, matched: Flows) -> str | None:
-    """Return the id of the market that declines an allocation's exact amounts first."""
+def _compute_outputs(graph: Graph, plan: FlowPlan) -> list[int]:
+    """Return what each edge of a plan gives, in whole units and at least one; nothing where one gives nothing."""
+    rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
+    outputs = _compute_amounts_out(rows, graph.pieces, np.minimum(flows, rows["x_max"]))
+    return [max(1, int(each)) for each in outputs.tolist()] if outputs.min() > 0.0 else []  # or NaN
+
+
+def find_declining_market(graph: Graph, matched: Flows, wanted: int) -> str | None:
+    """Return the id of the market that declines an allocation's exact amounts first, or its part of the output."""
+    plan = FlowPlan.of(graph, matched.edges, matched.flows)
     try:
-        FlowPlan.of(graph, matched.edges, matched.flows).replay(int(matched.amount))
+        plan.replay(int(matched.amount))
+        outputs = _compute_outputs(graph, plan)
+        if outputs:
+            plan.plan_backwards(outputs, wanted)
     except QuoteRefused as refusal:
         return refusal.market_id
     return None
@@ -198,10 +208,10 @@ def _run_forwards(plan: FlowPlan, amount: float, wanted: int) -> tuple[Hop, ...]
     return find_least(partial(_run, plan, wanted), int(amount), max(1, int(amount * NEAR)))
 
 
-def _run_backwards(plan: FlowPlan, outputs: Sequence[float], wanted: int) -> tuple[Hop, ...] | None:
+def _run_backwards(plan: FlowPlan, outputs: Sequence[int], wanted: int) -> tuple[Hop, ...] | None:
     """Return hops with the least inputs for what is asked, in proportions of outputs; None where markets decline."""
     try:
-        backwards = plan.plan_backwards([max(1, int(each)) for each in outputs], wanted)
+        backwards = plan.plan_backwards(outputs, wanted)
     except QuoteRefused:
         return None
     return find_least(partial(_run, backwards, wanted), backwards.amount_in, 1)

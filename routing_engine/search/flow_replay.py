@@ -242,7 +242,7 @@ class FlowPlan:
             for place in places:
                 # Whatever more than is needed one unit of a coarse token brings must find room.
                 most = max(1, int(self.caps[place] - ROUNDED_UP * (1.0 + grains.get(self.sources[place], 0.0))))
-                part = need * outputs[place] // waiting
+                part = max(1, need * outputs[place] // waiting)
                 hops[place] = hop = self._buy(place, part, most, is_last=place == places[-1])
                 needed[self.sources[place]] += hop.amount_in
                 need -= hop.amount_out

@@ -28,7 +28,7 @@ def replay_purchase(splitter: Splitter, bought: Bought) -> list[tuple[Hop, ...]]
             is_cheaper = fewer_steps and splitter.value_cost(fewer_steps) < bought.cost * (1.0 - WORTHWHILE)
             fewer = spend_least(graph, fewer_steps, wanted) if fewer_steps and is_cheaper else None
             return [hops, fewer] if fewer else [hops]
-        declining = find_declining_market(graph, flows)
+        declining = find_declining_market(graph, flows, wanted)
         if declining is None:
             break
         allocation = allocation.without(graph.find_edges(declining))

@@ -168,18 +168,21 @@ class Splitter:
         max_hops = self.request.max_hops if longer and self._may_be_longer(len(starts)) else self._problem.max_hops
         return self._improve(starts, self._problem._replace(max_hops=max_hops), is_judged=is_judged)
 
+    def with_problem(self, problem: SplitProblem) -> Splitter:
+        """Return a splitter of the same request to whose kernels this is given."""
+        other = copy(self)
+        other._problem = problem
+        return other
+
     def without(self, market: int) -> Splitter:
         """Return a splitter of the same request that does not use a market."""
-        other, allowed = copy(self), self._problem.allowed
-        other._problem = self._problem._replace(allowed=allowed & (np.arange(allowed.size) != market))
-        return other
+        allowed = self._problem.allowed
+        return self.with_problem(self._problem._replace(allowed=allowed & (np.arange(allowed.size) != market)))
 
     def value_input_at(self, rate: float) -> Splitter:
         """Return a splitter to which gas, and in bounds what is left of the input, are worth `rate` a unit."""
-        other = copy(self)
         gas, least_price = self._gas_cost * self.graph.units[self._problem.start] * rate, 0.0 if self._is_free else rate
-        other._problem = self._problem._replace(gas=gas, least_price=least_price)
-        return other
+        return self.with_problem(self._problem._replace(gas=gas, least_price=least_price))
 
     def open_up(self, allocation: Allocation, scale: float) -> Allocation:
         """Return an allocation with further paths that take nothing yet, around the edges that are full."""
