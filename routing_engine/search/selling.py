@@ -20,9 +20,10 @@ from routing_engine.search.split import Splitter
 PARTS, SMALLEST_PART = 4, 4**8
 """Where one path is not enough, one for a quarter is looked for, then for a quarter of that: down to this part."""
 
-HOPELESS_IMPACT, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
-"""Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
-that nearly all of it is lost. So little time is spent: it is divided over a few short paths."""
+HOPELESS, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
+"""Part of the price, and of the value by reference prices, that a single path may lose. Where both are more, the amount
+is so far beyond all that there is to buy that nearly all of it is lost. So little time is spent: it is divided over a
+few short paths. A path that begins with next to nothing at an absurd price loses the price alone."""
 
 WITHIN_REACH, SMALLER = (5e-5, 1e-2), 1e3
 """Relative gaps of such a division, for which it also begins with an amount that its markets could take, over all
@@ -43,7 +44,7 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
 
     One may be just the single path. None where the amount is hopeless and no short path is known.
     """
-    if single.price_impact > HOPELESS_IMPACT:
+    if single.price_impact > HOPELESS and _compare_values(query, single) < 1.0 - HOPELESS:
         hopeless = _divide_hopeless(query, splitter, single, allowed)
         return [hopeless] if hopeless else []
     allocation = splitter.allocate(*single.list_starts())
@@ -54,6 +55,13 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
     other = _begin_otherwise(query, splitter, renewed, allowed)
     # What rounding leaves of a full market may have no other way than over the paths that were found before.
     return [*{id(each): each for each in (other, renewed, longer, allocation)}.values()]
+
+
+def _compare_values(query: Query, single: Single) -> float:
+    """Return which part of its input's value a path gives, by reference prices; 0 where one is not known."""
+    start, end = (query.graph.units[query.graph.index[t]] for t in (query.request.token_in, query.request.token_out))
+    given, taken = start * single.route.amount_out, end * single.route.amount_in
+    return float(given / taken) if taken > 0.0 else 0.0
 
 
 def is_just(single: Single, allocation: Allocation) -> bool:
