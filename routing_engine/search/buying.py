@@ -40,6 +40,9 @@ DOUBTFUL, SAME = 1e-4, 1e-3
 """Part of the input that may be saved from which on it is sold from nothing again, unless it differs by no more than
 this part from the one for which that was done."""
 
+AGAIN = 4
+"""How often it is sold from nothing again at most."""
+
 SAVED, MUCH_SAVED, PROVEN = 3e-5, 0.02, 3e-6
 """Part of the cost that a further look must have saved for another to be taken; and for one over usual hops; and part
 of the input up to which none is taken if no more is open."""
@@ -94,7 +97,7 @@ class Purchase:
             found = self._finish(found, is_large=is_large)
             if self._open > ANEW_OPEN and is_large:
                 self._begin_anew(found)
-            elif self._open > DOUBTFUL and not is_alike(found.flows.amount, found.searched, SAME):
+            else:
                 self._sell_again(found)
             if WIDE_OPEN < self._open < inf:
                 self._sell_bound(self._basket.list_cheapest()[0])
@@ -152,11 +155,21 @@ class Purchase:
         return bought
 
     def _sell_again(self, bought: Bought) -> None:
-        """Sell the input that is needed as exact-in would, and look for longer paths from there."""
-        amount = bought.flows.amount
-        found = self._basket.match(sell(self._query, self._allowed, amount), amount)
-        if found and found.allocation.count > 1 and not self._splitter.is_over:
-            self._finish(found, is_large=False)
+        """Sell the input that is needed as exact-in would, and look for longer paths from there, while that saves any.
+
+        Not where so little is open, nor where about this input was sold already.
+        """
+        for _ in range(AGAIN):
+            amount = bought.flows.amount
+            if self._open <= DOUBTFUL or is_alike(amount, bought.searched, SAME) or self._splitter.is_over:
+                break
+            found = self._basket.match(sell(self._query, self._allowed, amount), amount)
+            if found is None or found.allocation.count == 1:
+                break
+            found = self._finish(found, is_large=False)
+            if found.cost >= bought.cost * (1.0 - SAVED):
+                break
+            bought = found
 
     def _sell_bound(self, bought: Bought) -> None:
         """Sell as exact-in would what might be enough: what is best for less may be lost among paths for more."""

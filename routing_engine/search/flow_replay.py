@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from routing_engine.errors import QuoteRefused, Refusal
@@ -21,7 +20,7 @@ NEARLY_FULL = 0.99
 ROUNDED_UP = 8
 """Units by which more than planned may arrive at an edge, or be sent to it: markets on the way round inputs up."""
 
-EASED = (1e-9, 1e-6, 1e-3)
+EASED = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """Parts less that a market is given in turn where it is full before it takes its part."""
 
 SURELY_BELOW = 1.0 - 1e-12
@@ -146,18 +145,23 @@ class FlowPlan:
         """Return the plan with a part less for a market; None where the others cannot be given it.
 
         Less arrives where the market starts, as all others there are full before it. Where all that leaves a token
-        goes to such a place, less arrives there too.
+        goes to such a place, less arrives there too. What is taken off goes to an edge beside it that has room.
         """
         weights, caps = list(self.weights), list(self.caps)
         full = next(place for place, (market, _, _) in enumerate(self.ends) if market.id == market_id)
         caps[full] *= 1.0 - part
-        has_room = {self.targets[-1]}
+        has_room, spared, spare = {self.targets[-1]}, Counter[int](), dict[int, int]()
         for place in reversed(range(len(weights))):  # what leaves a token comes after all that arrives there
-            token = self.targets[place]
+            token, source = self.targets[place], self.sources[place]
             if place != full and token in has_room and token != self.sources[full]:
-                has_room.add(self.sources[place])
+                has_room.add(source)
+                spare[source] = max(place, spare.get(source, place), key=weights.__getitem__)
             else:
-                weights[place] -= max(1, int(weights[place] * part))
+                less = max(1, int(weights[place] * part))
+                weights[place] -= less
+                spared[source] += less
+        for source in spared.keys() & spare.keys():
+            weights[spare[source]] += spared[source]
         if self.sources[0] not in has_room or min(weights) < 1:
             return None
         return replace(self, weights=tuple(weights), caps=tuple(caps), hops=())
@@ -173,16 +177,6 @@ class FlowPlan:
         """Return what a replay's hops bring to the end."""
         end = self.targets[-1]
         return sum([hop.amount_out for hop, target in zip(hops, self.targets, strict=True) if target == end])
-
-    def trim_inputs(self, hops: Sequence[Hop]) -> FlowPlan:
-        """Return the plan with the least inputs of its first markets that give what these hops of a replay give."""
-        weights, first = list(self.weights), self.sources[0]
-        for place, (hop, source) in enumerate(zip(hops, self.sources, strict=True)):
-            if source == first:
-                with suppress(QuoteRefused):
-                    least, _ = self.ends[place][0].swap_exact_out(hop.token_in, hop.token_out, hop.amount_out)
-                    weights[place] = min(weights[place], least.amount_in)
-        return replace(self, weights=tuple(weights))
 
     def _is_nearly_full(self, place: int) -> bool:
         return self.weights[place] > NEARLY_FULL * self.caps[place]

@@ -16,8 +16,9 @@ from tests.support.markets import random_markets
 GAS_PRICES = {1: 20 * 10**9, 10: 10**8}
 SPLITS, HOPS = (1, 2, 3, 6, 12, 40, 100), range(1, MAX_HOPS + 1)
 
-ROUNDING = 1e-9
-"""Part of an amount by which two divisions of one flow may differ, beside two units."""
+ROUNDING, UNITS = 1e-9, 8
+"""Part of an amount by which two divisions of one flow may differ, beside two units, and units of the coarsest token on
+the way: so many are left free where a market is full."""
 
 
 def draw_requests(side: str, count: int) -> Iterator[tuple[int, Router, RouteRequest]]:
@@ -40,7 +41,8 @@ def is_worse(after: RouteResult, before: RouteResult) -> bool:
         return bool(before.routes)
     now, then = after.best().net_amount, before.best().net_amount
     lost = now - then if after.request.side == "exact_out" else then - now
-    return lost > 2 + ROUNDING * abs(then)
+    coarse = min(hop.amount_out for answer in (before, after) for hop in answer.best().hops)
+    return lost > 2 + (ROUNDING + UNITS / coarse) * abs(then)
 
 
 def widen(request: RouteRequest, what: str) -> list[RouteRequest]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.search.exact_output import Flows, find_least, find_matching_input
+from routing_engine.search.exact_output import Flows, find_matching_input
+from routing_engine.search.least_input import find_least
 from tests.support.markets import market_of, token
 
 UNIT = 10**18

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.search.selling import HOPELESS_IMPACT
+from routing_engine.search.selling import HOPELESS
 from tests.support.markets import market_of, token
 
 UNIT = 10**18
@@ -20,7 +20,7 @@ def test_an_amount_that_empties_one_pool_is_divided_over_others() -> None:
     request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**8 * UNIT)
     alone = router.find_routes(replace(request, max_splits=1)).best()
     divided = router.find_routes(request)
-    assert alone.price_impact > HOPELESS_IMPACT
+    assert alone.price_impact > HOPELESS
     assert divided.best().amount_out > 4.4 * alone.amount_out
     assert divided.certificate.gap_bps is not None
     assert router.find_routes(replace(request, max_splits=2)).best().amount_out > 1.9 * alone.amount_out

@@ -11,7 +11,7 @@ from threading import Thread
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.jit.direct_call import Compiled
-from routing_engine.search import exact_output, path_search, query, reallocation, split
+from routing_engine.search import least_input, path_search, query, reallocation, split
 from tests.support.mixed import GAS_PRICES, mixed_markets
 
 ON_COLUMNS_AND_TOKENS = {"find_last_row", "look_up_price", "_find_highest_target", "sort_by"}
@@ -49,7 +49,7 @@ def compiled_kernels() -> list[Compiled]:
     """List the kernels that searches and divisions call without the dispatcher."""
     return [
         each
-        for module in (path_search, query, split, reallocation, exact_output)
+        for module in (path_search, query, split, reallocation, least_input)
         for each in vars(module).values()
         if isinstance(each, Compiled)
     ]
