@@ -26,7 +26,7 @@ MAX_REPEATS = 4
 NEAR = 1e-12
 """How far from the input so found the exact one is looked for first, where it cannot be computed backwards."""
 
-ROUNDED, MORE = 1e-7, (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+ROUNDED, MORE = 1e-5, (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """Part of the input that whole units may add backwards, where a coarse token needs a unit more for next to nothing. If
 they add more, it is looked for forwards too, with room in full markets for these parts more of the input."""
 
