@@ -99,7 +99,7 @@ class Purchase:
                 self._begin_anew(found)
             else:
                 self._sell_again(found)
-            if WIDE_OPEN < self._open < inf:
+            if WIDE_OPEN < self._open < inf and not self._splitter.is_over:
                 self._sell_bound(self._basket.list_cheapest()[0])
         return self._basket.list_cheapest()
 
@@ -172,19 +172,19 @@ class Purchase:
             bought = found
 
     def _sell_bound(self, bought: Bought) -> None:
-        """Sell as exact-in would what might be enough, then what that needs, while that saves any.
+        """Sell as exact-in would what might be enough, then what is needed, while that saves any.
 
         What is best for less may be lost among paths for more.
         """
-        amount = bought.flows.amount * (1.0 - min(self._open, NEARLY_ALL))
+        less = bought.flows.amount * (1.0 - min(self._open, NEARLY_ALL))
+        bought = self._basket.choose(bought, sell_as_asked(self._query, self._allowed, less), less)
         for _ in range(AGAIN):
             if self._splitter.is_over:
                 break
-            before = bought
+            before, amount = bought, bought.flows.amount
             bought = self._basket.choose(bought, sell_as_asked(self._query, self._allowed, amount), amount)
             if bought.cost >= before.cost * (1.0 - SAVED):
                 break
-            amount = bought.flows.amount
 
     def _begin_anew(self, bought: Bought) -> None:
         """Begin anew with a part of the paths, and sell the input as exact-in would, as long as that saves anything."""
