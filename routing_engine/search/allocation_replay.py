@@ -13,6 +13,7 @@ from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.exact_output import Flows
 from routing_engine.search.flow_replay import FlowPlan
+from routing_engine.search.room import replay_with_room
 from routing_engine.search.split import Splitter
 from routing_engine.search.step_gas import choose_hops, spare_steps
 
@@ -31,7 +32,7 @@ def replay_allocation(splitter: Splitter, allocation: Allocation) -> tuple[Hop, 
         if not found.edges:
             return None
         try:
-            _, hops = FlowPlan.of(graph, found.edges, found.flows).replay_with_room(amount)
+            _, hops = replay_with_room(FlowPlan.of(graph, found.edges, found.flows), amount)
             return _spare_steps(splitter, allocation, found, hops)
         except QuoteRefused as refusal:
             declining = graph.find_edges(refusal.market_id)
@@ -47,9 +48,8 @@ def _spare_steps(splitter: Splitter, allocation: Allocation, found: Flows, hops:
     if fewer_steps is None:
         return hops
     with suppress(QuoteRefused):
-        _, fewer = FlowPlan.of(splitter.graph, fewer_steps.edges, fewer_steps.flows).replay_with_room(
-            splitter.request.amount
-        )
+        plan = FlowPlan.of(splitter.graph, fewer_steps.edges, fewer_steps.flows)
+        _, fewer = replay_with_room(plan, splitter.request.amount)
         return choose_hops(splitter, hops, fewer)
     return hops
 

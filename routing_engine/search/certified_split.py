@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import inf
 
 import numpy as np
@@ -17,6 +18,7 @@ from routing_engine.search.allocation_replay import replay_allocation
 from routing_engine.search.bought import Basket, Bought
 from routing_engine.search.buying import Purchase
 from routing_engine.search.full_paths import bound_amount
+from routing_engine.search.least_input import sell_whole_units
 from routing_engine.search.purchase_replay import replay_purchase
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import allocate_beyond_paths, divide_single, is_just
@@ -75,9 +77,12 @@ def _lose_less(
     if float(routes[0].amount_out_net) >= allocation.net * (1.0 - LOST):
         return routes
     best = routes[0]
-    for other in keep_whole_units(splitter, (allocation.list_parts(), [single.get_part()])):
-        hops = replay_allocation(splitter, other)
-        best = query.rank([best, query.build_route(hops)])[0] if hops else best
+    others = keep_whole_units(splitter, (allocation.list_parts(), [single.get_part()]))
+    for other in chain([allocation], others):
+        flows = splitter.reallocate(other, float(query.request.amount))
+        exact = sell_whole_units(query.graph, flows, query.request.amount) if flows.edges else None
+        for hops in filter(None, (replay_allocation(splitter, other), exact)):
+            best = query.rank([best, query.build_route(hops)])[0]
     return routes if best is routes[0] else query.rank([best, single.route])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,9 +18,6 @@ NEARLY_FULL = 0.99
 
 ROUNDED_UP = 8
 """Units by which more than planned may arrive at an edge, or be sent to it: markets on the way round inputs up."""
-
-EASED = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-"""Parts less that a market is given in turn where it is full before it takes its part."""
 
 SURELY_BELOW = 1.0 - 1e-12
 """Share of a cap, which is a float, that is surely not more than the cap."""
@@ -117,54 +113,6 @@ class FlowPlan:
             here[target] = here.get(target, 0) + hop.amount_out
             hops.append(hop)
         return tuple(hops)
-
-    def replay_with_room(self, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]]:
-        """Return a plan that runs, and its hops: this one, or one by which full markets are given a little less.
-
-        More may arrive at one in integers than in floats, where all that leaves its token is full.
-
-        Raises
-        ------
-        QuoteRefused
-            By the first market that declines whatever is done.
-        """
-        plan, tries = self, Counter[str]()
-        while True:
-            try:
-                return plan, plan.replay(amount)
-            except QuoteRefused as refusal:
-                market = refusal.market_id
-                is_full = refusal.reason != Refusal.AMOUNT_TOO_LOW and tries[market] < len(EASED)
-                eased = plan._ease(market, EASED[tries[market]]) if is_full else None
-                if eased is None:
-                    raise
-            tries[market] += 1
-            plan = eased
-
-    def _ease(self, market_id: str, part: float) -> FlowPlan | None:
-        """Return the plan with a part less for a market; None where the others cannot be given it.
-
-        Less arrives where the market starts, as all others there are full before it. Where all that leaves a token
-        goes to such a place, less arrives there too. What is taken off goes to an edge beside it that has room.
-        """
-        weights, caps = list(self.weights), list(self.caps)
-        full = next(place for place, (market, _, _) in enumerate(self.ends) if market.id == market_id)
-        caps[full] *= 1.0 - part
-        has_room, spared, spare = {self.targets[-1]}, Counter[int](), dict[int, int]()
-        for place in reversed(range(len(weights))):  # what leaves a token comes after all that arrives there
-            token, source = self.targets[place], self.sources[place]
-            if place != full and token in has_room and token != self.sources[full]:
-                has_room.add(source)
-                spare[source] = max(place, spare.get(source, place), key=weights.__getitem__)
-            else:
-                less = max(1, int(weights[place] * part))
-                weights[place] -= less
-                spared[source] += less
-        for source in spared.keys() & spare.keys():
-            weights[spare[source]] += spared[source]
-        if self.sources[0] not in has_room or min(weights) < 1:
-            return None
-        return replace(self, weights=tuple(weights), caps=tuple(caps), hops=())
 
     def replay_or_none(self, amount: int) -> tuple[Hop, ...] | None:
         """Return `replay`; None where a market declines."""

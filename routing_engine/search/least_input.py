@@ -16,9 +16,13 @@ from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.model import Hop
 from routing_engine.search.exact_output import Flows
-from routing_engine.search.flow_replay import EASED, FlowPlan
+from routing_engine.search.flow_replay import FlowPlan
+from routing_engine.search.room import EASED, replay_with_room
 
 _compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
+
+HALVINGS = 20
+"""How often half of what an allocation might give is ruled out."""
 
 MAX_REPEATS = 4
 """How often the least input is looked for again in the proportions that the one before led to."""
@@ -46,7 +50,7 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
         if hops and add_up_input(hops) <= matched.amount * (1.0 + ROUNDED):
             break
         with suppress(QuoteRefused):
-            plan, _ = plan.replay_with_room(int(matched.amount * (1.0 + more)))
+            plan, _ = replay_with_room(plan, int(matched.amount * (1.0 + more)))
             found = _run_forwards(plan, matched.amount, wanted)
             hops = min(filter(None, (hops, found)), key=add_up_input, default=None)
     for _ in range(MAX_REPEATS if hops else 0):
@@ -82,6 +86,30 @@ def _compute_outputs(graph: Graph, plan: FlowPlan) -> list[int]:
     rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
     outputs = _compute_amounts_out(rows, graph.pieces, np.minimum(flows, rows["x_max"]))
     return [max(1, int(each)) for each in outputs.tolist()] if outputs.min() > 0.0 else []  # or NaN
+
+
+def sell_whole_units(graph: Graph, allocated: Flows, amount: int) -> tuple[Hop, ...] | None:
+    """Replay an allocation of an amount so that no edge is given a part of what one more unit of its output takes.
+
+    Proportions waste such parts, which are much where units are few. So the most is looked for whose least input is no
+    more than the amount. None where markets decline.
+    """
+    plan = FlowPlan.of(graph, allocated.edges, allocated.flows)
+    outputs = _compute_outputs(graph, plan) if plan.edges else []
+    most = int(allocated.value)
+    least, best = most // 2, None
+    for _ in range(HALVINGS if outputs else 0):
+        wanted = (least + most + 1) // 2
+        if wanted <= least:
+            break
+        with suppress(QuoteRefused):
+            backwards = plan.plan_backwards(outputs, wanted)
+            hops = backwards.replay_or_none(amount) if backwards.amount_in <= amount else None
+            if hops and plan.add_up_output(hops) >= wanted:
+                best, least = hops, plan.add_up_output(hops)
+                continue
+        most = wanted - 1
+    return best
 
 
 def find_declining_market(graph: Graph, matched: Flows, wanted: int) -> str | None:

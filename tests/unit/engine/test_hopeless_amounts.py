@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.markets import ConstantProductPool
 from routing_engine.search.selling import HOPELESS
 from tests.support.markets import market_of, token
 
@@ -24,6 +25,18 @@ def test_an_amount_that_empties_one_pool_is_divided_over_others() -> None:
     assert divided.best().amount_out > 4.4 * alone.amount_out
     assert divided.certificate.gap_bps is not None
     assert router.find_routes(replace(request, max_splits=2)).best().amount_out > 1.9 * alone.amount_out
+
+
+def test_a_path_that_begins_with_a_crumb_at_an_absurd_price_is_divided_as_any_other() -> None:
+    """It loses nearly all of that price, and nothing of its value."""
+    crumb = ConstantProductPool(
+        id="crumb", protocol="crumb", token0=token("A"), token1=token("C"), reserve0=10**6, reserve1=10**12, fee_pips=0,
+    )  # fmt: skip
+    over_crumb = "cd: C D 1000 1000 30bps\ncb: C B 1000000 1000000000000 30bps"
+    pools = [*market_of(f"{POOLS}\nab9: A B 90000 100 30bps\n{over_crumb}"), crumb]
+    router = Router(Snapshot(pools))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=50 * UNIT)
+    assert len(router.find_routes(request).best().hops) >= len(POOLS.splitlines())
 
 
 def test_one_path_stays_the_answer_where_there_is_no_other() -> None:

@@ -10,6 +10,7 @@ import pytest
 from routing_engine import QuoteRefused, Route, Router, RouteRequest, Snapshot
 from routing_engine.graph.graph import Graph
 from routing_engine.search.flow_replay import FlowPlan
+from routing_engine.search.room import replay_with_room
 from tests.support.markets import market_of, random_markets, token
 
 UNIT = 10**18
@@ -91,18 +92,44 @@ def test_less_arrives_at_a_market_that_is_full_and_others_take_it(too_much: int)
     plan = crowded_plan(CROWDED, too_much, "ab", "bc")
     with pytest.raises(QuoteRefused):
         plan.replay(plan.amount_in)
-    eased, hops = plan.replay_with_room(plan.amount_in)
+    eased, hops = replay_with_room(plan, plan.amount_in)
     spent = {hop.market_id: hop.amount_in for hop in hops}
     assert spent["ab"] + spent["other"] == plan.amount_in
     assert 100 * UNIT * (1 - 2e-6) < spent["full"] <= 100 * UNIT
     assert hops == eased.replay(plan.amount_in)
 
 
+def test_full_markets_beside_the_one_that_is_eased_get_no_more_than_before() -> None:
+    """Nearly all goes to two that are full; what one of them is spared is no more than the rest can take."""
+    pairs = "\n".join(f"a{name}: A {name} 100000 100000 30bps\n{name}: {name} > D@10 max=100 1bps 60s" for name in "BC")
+    graph = Router(Snapshot(market_of(f"{pairs}\nother: A > D@10 max=1000 100bps 60s"))).graph
+    ways = [
+        next(edge for edge in graph.find_edges(f"a{name}") if graph.edge_ends(edge)[1] == token("A")) for name in "BC"
+    ]
+    needed = [graph.edge_ends(edge)[0].swap_exact_out(*graph.edge_ends(edge)[1:], 100 * UNIT)[0] for edge in ways]
+    lanes = [graph.find_edges(name)[0] for name in ("B", "C", "other")]
+    flows = [*(float(hop.amount_in) for hop in needed), 100.0 * UNIT, 100.0 * UNIT, 0.5 * UNIT]
+    plan = FlowPlan.of(graph, [*ways, *lanes], flows)
+    more = int(plan.amount_in * 1.0001)
+    _, hops = replay_with_room(plan, more)
+    spent = {hop.market_id: hop.amount_in for hop in hops}
+    assert sum(hop.amount_in for hop in hops if hop.token_in == token("A")) == more
+    assert all(100 * UNIT * (1 - 3e-4) < spent[name] <= 100 * UNIT for name in "BC")
+
+
+def test_an_edge_of_next_to_nothing_is_asked_for_a_unit_at_least() -> None:
+    router = Router(Snapshot(market_of("ab: A B 1000 1000 30bps\nab1: A B 1000 1000 30bps")))
+    plan = plan_of(router.graph, asked(router, "exact_in", 10 * UNIT, end="B"))
+    backwards = plan.plan_backwards([10**30, 1], 10 * UNIT)
+    assert min(backwards.weights) >= 1
+    assert backwards.add_up_output(backwards.replay(backwards.amount_in)) >= 10 * UNIT
+
+
 def test_where_nothing_takes_what_a_full_market_declines_the_plan_is_refused() -> None:
     alone = "\n".join(line for line in CROWDED.splitlines() if "other" not in line)
     plan = crowded_plan(alone, UNIT // 10**10, "ab", "bc")
     with pytest.raises(QuoteRefused):
-        plan.replay_with_room(plan.amount_in)
+        replay_with_room(plan, plan.amount_in)
 
 
 def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
