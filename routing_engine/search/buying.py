@@ -38,7 +38,7 @@ LOOKS, LONGER_LOOKS = 16, 3
 
 DOUBTFUL, SAME = 1e-4, 1e-3
 """Part of the input that may be saved from which on it is sold from nothing again, unless it differs by no more than
-this part from the one for which that was done."""
+this part from the one for which that was done, or saved no more than that."""
 
 AGAIN = 4
 """How often it is sold from nothing again at most."""
@@ -155,7 +155,7 @@ class Purchase:
         return bought
 
     def _sell_again(self, bought: Bought) -> None:
-        """Sell the input that is needed as exact-in would, and look for longer paths from there, while that saves any.
+        """Sell the input that is needed as exact-in would, and look for longer paths from there, while that saves much.
 
         Not where so little is open, nor where about this input was sold already.
         """
@@ -167,7 +167,7 @@ class Purchase:
             if found is None or found.allocation.count == 1:
                 break
             found = self._finish(found, is_large=False)
-            if found.cost >= bought.cost * (1.0 - SAVED):
+            if found.cost >= bought.cost * (1.0 - SAME):
                 break
             bought = found
 
