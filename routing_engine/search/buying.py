@@ -101,6 +101,9 @@ class Purchase:
                 self._sell_again(found)
             if WIDE_OPEN < self._open < inf and not self._splitter.is_over:
                 self._sell_bound(self._basket.list_cheapest()[0])
+        elif found and _measure_gap(found.allocation) > DOUBTFUL:
+            amount = found.flows.amount
+            self._basket.choose(found, sell_as_asked(self._query, self._allowed, amount), amount)
         return self._basket.list_cheapest()
 
     def _begin(self, single: Single | None) -> Bought | None:
