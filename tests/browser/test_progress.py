@@ -15,6 +15,11 @@ from tests.browser.conftest import Tab
 from tests.browser.customer import come_back, expect_heading, expect_tab_icon, read_stages, simulate
 
 SOON_MS = 3_000
+HIDE = """(isHidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, value: isHidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""What a browser does where another tab is looked at: it shows no tabs here."""
 DRAWN_WIDTH = """async (url) => {
   const picture = Object.assign(new Image(), { src: url });
   await picture.decode();
@@ -116,12 +121,15 @@ def test_without_a_stream_the_page_asks_again_and_again(tab: Tab) -> None:
 def test_a_refused_stream_is_no_trouble(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     tab.expected.append("429")
     monkeypatch.setattr(order_stream, "PER_ADDRESS", 0)
+    streams: list[str] = []
+    tab.page.on("request", lambda request: streams.append(request.url) if "/events" in request.url else None)
     page = tab.open()
     tab.choose("Base", "USDC").click()
     expect_heading(page, "Payment sent")
     work_unseen(tab)
     expect_heading(page, "Payment on its way")
     expect(page.locator("#trouble")).to_be_hidden()
+    assert len(streams) == 1
 
 
 def test_a_stream_that_ends_is_resumed(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +143,35 @@ def test_a_stream_that_ends_is_resumed(tab: Tab, monkeypatch: pytest.MonkeyPatch
     assert len(streams) >= 2
     work_unseen(tab)
     expect_heading(page, "Payment on its way")
+
+
+def test_tabs_that_nobody_looks_at_leave_connections_to_the_others(tab: Tab) -> None:
+    """A browser opens six to a host, and a stream keeps one: the seventh tab would wait until another one is closed."""
+    first = tab.open()
+    tab.choose("Base", "USDC").click()
+    expect_heading(first, "Payment sent")
+    first.evaluate(HIDE, True)
+    for _ in range(7):
+        page = tab.context.new_page()
+        page.goto(tab.shop.url(tab.shop.order()))
+        expect(page.get_by_role("button", name="Pay", exact=False).first).to_be_visible()
+        page.evaluate(HIDE, True)
+    work_unseen(tab)
+    work_unseen(tab, 10)
+    first.evaluate(HIDE, False)
+    expect_heading(first, "Payment complete")
+
+
+def test_a_tab_that_was_opened_unseen_listens_once_it_is_looked_at(tab: Tab) -> None:
+    streams: list[str] = []
+    tab.page.add_init_script("Object.defineProperty(document, 'hidden', { configurable: true, value: true })")
+    tab.page.on("request", lambda request: streams.append(request.url) if "/events" in request.url else None)
+    page = tab.open()
+    page.wait_for_function("() => performance.getEntriesByName('interactive').length")
+    assert streams == []
+    with page.expect_response("**/events"):
+        page.evaluate(HIDE, False)
+    assert len(streams) == 1
 
 
 def test_a_closed_order_holds_no_stream(tab: Tab) -> None:

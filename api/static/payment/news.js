@@ -1,6 +1,6 @@
 // Hears from the server that an order has changed. What has changed is asked for as ever: this only says when.
 
-const RECONNECT_MS = 60_000;
+const REFUSED_MS = 60_000; // until the next try; meanwhile the page asks
 
 export class News {
   #source = null;
@@ -18,7 +18,8 @@ export class News {
     this.known = known;
     this.onNews = onNews;
     this.onLive = onLive;
-    window.addEventListener("pagehide", () => this.stop());
+    // A browser has six connections to a host: tabs that nobody looks at leave them to the others, and ask now and then.
+    document.addEventListener("visibilitychange", () => { if (document.hidden) this.stop(); });
   }
 
   /** Whether changes are told at once. */
@@ -26,26 +27,27 @@ export class News {
     return this.#isLive;
   }
 
-  /** Listen, until it is stopped. */
+  /** Listen, until it is stopped; not where nobody looks, nor soon after it was refused. */
   start() {
-    if (this.#source) return;
-    clearTimeout(this.#timer);
+    if (this.#source || this.#timer || document.hidden) return;
     const source = new EventSource(this.url);
     this.#source = source;
     source.addEventListener("open", () => this.#live(true));
     source.addEventListener("message", ({ lastEventId }) => this.#hear(lastEventId));
     source.addEventListener("error", () => {
       this.#live(false);
-      if (source.readyState === EventSource.CLOSED) this.#later(); // refused; a lost connection is tried by the browser
+      if (source.readyState !== EventSource.CLOSED) return; // a lost connection is tried by the browser
+      this.#source = null;
+      this.#timer = setTimeout(() => { this.#timer = 0; }, REFUSED_MS);
+      this.onNews();
     });
   }
 
   /** Hear no more. */
   stop() {
-    clearTimeout(this.#timer);
     this.#source?.close();
     this.#source = null;
-    this.#isLive = false;
+    this.#live(false);
   }
 
   #hear(version) {
@@ -58,11 +60,5 @@ export class News {
     if (this.#isLive === isLive) return;
     this.#isLive = isLive;
     this.onLive(isLive);
-  }
-
-  #later() {
-    this.#source = null;
-    this.onNews();
-    this.#timer = setTimeout(() => this.start(), RECONNECT_MS);
   }
 }
