@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 from flask import Flask
+from structlog.testing import capture_logs
 
 from adapters.feed.plan import Plan
 from api.app import build_app
@@ -60,6 +61,34 @@ def test_endpoints_that_are_away_are_told_by_their_hosts_alone(connected: Resour
     text = read_metrics(app)
     assert "a-key" not in text
     assert "password" not in text
+
+
+def test_an_endpoint_that_goes_and_comes_back_is_logged_once_each_time(
+    connected: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, fares = (
+        EndpointNotes(),
+        [EndpointState(host=host, answers=True, in_step=True) for host in ("a.example", "b.example")],
+    )
+    monkeypatch.setattr(ChainLedger, "list_endpoints", lambda _, __: fares)
+    said = []
+    with capture_logs() as logged:
+        for answers, in_step in (
+            (True, True),
+            (False, True),
+            (False, True),
+            (False, False),
+            (True, True),
+            (True, False),
+        ):
+            fares[1] = replace(fares[1], answers=answers, in_step=in_step)
+            notes.write(connected, EnvMode.LIVE, BASE)
+            said.append(len(logged))
+    assert said == [0, 1, 1, 1, 2, 3]
+    assert [(line["event"], line["log_level"]) for line in logged] == [
+        ("endpoint_is_away", "warning"), ("endpoint_is_back", "info"), ("endpoint_is_out_of_step", "warning"),
+    ]  # fmt: skip
+    assert all((line["host"], line["chain_id"]) == ("b.example", BASE) for line in logged)
 
 
 def test_what_nobody_has_noted_for_long_is_not_told(

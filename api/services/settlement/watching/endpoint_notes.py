@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+import structlog
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -18,6 +19,8 @@ NOTE_EVERY = timedelta(seconds=30)
 HOLDS_FOR = timedelta(minutes=3)
 """How long a note says how an endpoint fares; after that nobody asks it any more."""
 LONGEST_HOST = 255
+
+log = structlog.get_logger(__name__)
 
 
 class EndpointNotes:
@@ -35,7 +38,21 @@ class EndpointNotes:
             return
         with resources.database.write() as session:
             _replace(session, env_mode, chain_id, states, now)
+        for place, state in enumerate(states):
+            before = self._written[place] if place < len(self._written) else None
+            _tell(state, before, env_mode, chain_id)
         self._written, self._written_at = states, now
+
+
+def _tell(state: EndpointState, before: EndpointState | None, env_mode: EnvMode, chain_id: int) -> None:
+    """Log an endpoint that has gone or fallen out of step, and one that is back; one that was never known as well."""
+    was_well = before is None or (before.answers and before.in_step)
+    named = {"env_mode": env_mode, "chain_id": chain_id, "host": state.host}
+    if state.answers and state.in_step:
+        if not was_well:
+            log.info("endpoint_is_back", **named)
+    elif was_well:
+        log.warning("endpoint_is_away" if not state.answers else "endpoint_is_out_of_step", **named)
 
 
 def _replace(
