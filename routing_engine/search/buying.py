@@ -209,7 +209,8 @@ class Purchase:
         With cheap gas from the start many small paths come first, and keep out those that bring most.
         """
         graph, problem, amount = self._splitter.graph, self._splitter.problem, bought.flows.amount
-        reference = float(graph.units[problem.end] / graph.units[problem.start])
+        start, end = graph.units[problem.start], graph.units[problem.end]
+        reference = float(end / start) if start > 0.0 else 0.0  # of a token without a price gas has no value
         if not 0.0 < bought.flows.least_price < CHEAP * reference:
             return bought
         dear, *cheaper = [part * reference for part in CHEAPER_GAS]
