@@ -73,20 +73,23 @@ def test_an_endpoint_that_goes_and_comes_back_is_logged_once_each_time(
     monkeypatch.setattr(ChainLedger, "list_endpoints", lambda _, __: fares)
     said = []
     with capture_logs() as logged:
-        for answers, in_step in (
+        fates = [
             (True, True),
             (False, True),
             (False, True),
             (False, False),
             (True, True),
             (True, False),
-        ):
+            (False, False),
+        ]
+        for answers, in_step in fates:
             fares[1] = replace(fares[1], answers=answers, in_step=in_step)
             notes.write(connected, EnvMode.LIVE, BASE)
             said.append(len(logged))
-    assert said == [0, 1, 1, 1, 2, 3]
+    assert said == [0, 1, 1, 1, 2, 3, 4]
     assert [(line["event"], line["log_level"]) for line in logged] == [
         ("endpoint_is_away", "warning"), ("endpoint_is_back", "info"), ("endpoint_is_out_of_step", "warning"),
+        ("endpoint_is_away", "warning"),
     ]  # fmt: skip
     assert all((line["host"], line["chain_id"]) == ("b.example", BASE) for line in logged)
 

@@ -45,14 +45,18 @@ class EndpointNotes:
 
 
 def _tell(state: EndpointState, before: EndpointState | None, env_mode: EnvMode, chain_id: int) -> None:
-    """Log an endpoint that has gone or fallen out of step, and one that is back; one that was never known as well."""
-    was_well = before is None or (before.answers and before.in_step)
-    named = {"env_mode": env_mode, "chain_id": chain_id, "host": state.host}
-    if state.answers and state.in_step:
-        if not was_well:
-            log.info("endpoint_is_back", **named)
-    elif was_well:
-        log.warning("endpoint_is_away" if not state.answers else "endpoint_is_out_of_step", **named)
+    """Log an endpoint that has gone or fallen out of step, and one that is back; of the first look only what is bad."""
+    event, known = _name(state), _name(before) if before else "endpoint_is_back"
+    if event != known:
+        say = log.info if event == "endpoint_is_back" else log.warning
+        say(event, env_mode=env_mode, chain_id=chain_id, host=state.host)
+
+
+def _name(state: EndpointState) -> str:
+    """Name how an endpoint fares as the log does."""
+    if not state.answers:
+        return "endpoint_is_away"
+    return "endpoint_is_back" if state.in_step else "endpoint_is_out_of_step"
 
 
 def _replace(
