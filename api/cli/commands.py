@@ -22,7 +22,6 @@ from api.cli.secrets import secrets
 from api.cli.settings import settings
 from api.cli.support import ENV_MODES, echo, echo_table, open_resources
 from api.cli.webhooks import webhooks
-from api.startup.parent import end_with_parent
 
 ACCOUNT_COLUMNS = ("currency", "chain_id", "token_address", "token_decimals", "address")
 
@@ -151,7 +150,6 @@ def serve(port: int | None) -> None:
     """Serve the API, the payment page and the stream."""
     if port is not None:
         os.environ["PORT"] = str(port)
-    end_with_parent()
     with open_resources(check_schema=False) as resources:
         from sqlalchemy.exc import OperationalError
 
@@ -172,7 +170,6 @@ def serve(port: int | None) -> None:
 @main.command()
 def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
-    end_with_parent()
     with open_resources() as resources:
         from api.logs import configure_logging
         from api.startup.start_checks import check_start
@@ -195,4 +192,4 @@ def up(port: int | None, data_dir: str | None) -> None:
     with open_resources(check_schema=False) as resources:
         from api.startup.up import run_all
 
-        raise SystemExit(run_all(resources))
+        raise SystemExit(run_all(resources, lambda part: main([part])))

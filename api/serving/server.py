@@ -9,10 +9,10 @@ from functools import partial
 import uvicorn
 
 from api.config import Config
-from api.domain.errors import ServiceUnavailable
 from api.logs import configure_logging
 from api.serving.asgi import Application
 from api.serving.connections import EndingProtocol, EvenProtocol
+from api.serving.ports import choose_family, require_free_port
 from api.serving.siblings import Siblings
 
 MESSAGE_BYTES = 64 * 1024
@@ -88,31 +88,8 @@ def answer_requests(application: Application, listener: socket.socket, give_sign
 
 def _listen(config: Config) -> socket.socket:
     """Open the port. All processes listen to it: while one ends or stands still, the others take what comes."""
-    listener = socket.socket(_choose_family(config))
+    listener = socket.socket(choose_family(config))
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((config.host, config.port))
     listener.listen(BACKLOG)
     return listener
-
-
-def require_free_port(config: Config) -> None:
-    """Refuse to start where another process listens.
-
-    Raises
-    ------
-    ServiceUnavailable
-        With the remedy.
-    """
-    with socket.socket(_choose_family(config)) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((config.host, config.port))
-        except OSError as error:
-            remedy = "choose another, for example PORT=8001"
-            raise ServiceUnavailable(
-                f"Port {config.port} of {config.host} can't be used ({error.strerror}); {remedy}"
-            ) from error
-
-
-def _choose_family(config: Config) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in config.host else socket.AF_INET

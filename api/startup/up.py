@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from http import HTTPStatus
+from importlib import import_module
+from multiprocessing.context import ForkProcess
 from types import FrameType
 
 import click
 
 from api.config import Config
+from api.counting.shared_metrics import share_metrics
 from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
 from api.services.market.market import NoMarket
 from api.services.orders.commands import NewLink, create_link
 from api.services.resources import Resources
 from api.services.vendors.vendors import find_vendor
-from api.serving.server import require_free_port
+from api.serving.ports import require_free_port
 from api.startup.demo_key import DEMO_VENDOR, DemoKey, keep_demo_key
-from api.startup.parent import name_parent
+from api.startup.parts import fork_part
 from api.startup.start_checks import check_start
 from api.storage.migrations import upgrade
 
@@ -31,14 +34,21 @@ PARTS = ("serve", "worker", "worker")
 """Of the two workers each does what the other leaves undone when it hangs or is killed."""
 STANDING_IN = "worker"
 """A part that is started again when it ends, since another of its kind goes on meanwhile."""
+LOADED = ("api.serving.server", "api.worker.process")
+"""What the parts need. They are forked from this process, so it is loaded and in memory once."""
 EVERY_INTERFACE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound
 START_S = 60
 STOP_S = 15
 LOOK_S = 0.1
 
 
-def run_all(resources: Resources) -> int:
+def run_all(resources: Resources, run: Callable[[str], object]) -> int:
     """Start everything, tell the user how to reach it, and end it all together.
+
+    Parameters
+    ----------
+    run : callable
+        Runs the command of a part, in a process of its own.
 
     Returns
     -------
@@ -58,14 +68,20 @@ def run_all(resources: Resources) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    children = [_start(command) for command in PARTS]
+    with share_metrics(resources.config.web_workers):  # whether they count together, is decided as they are loaded
+        for module in LOADED:
+            import_module(module)
+    gc.collect()
+    gc.freeze()  # a collection would write to all objects, and so copy them for each part
+    start = partial(_start, run)
+    children = [start(command) for command in PARTS]
     try:
         if not _wait_until_ready(resources.config, children, stopping):
             return _choose_status(children, stopping)
         for line in write_welcome(resources.config, key, payment_url):
             click.echo(line)
         while not stopping.wait(LOOK_S) and _are_all_alive(children):
-            _replace_killed(children)
+            _replace_killed(children, start)
         return _choose_status(children, stopping)
     finally:
         _end(children)
@@ -110,13 +126,11 @@ def write_welcome(config: Config, key: DemoKey, payment_url: str) -> list[str]:
     ]
 
 
-def _start(command: str) -> subprocess.Popen[bytes]:
-    # In a session of its own, so that Ctrl-C reaches this process alone, which then ends the others in order.
-    words = [sys.executable, "-m", "api.cli", command]
-    return subprocess.Popen(words, env=name_parent(), start_new_session=True)  # noqa: S603 - fixed words
+def _start(run: Callable[[str], object], command: str) -> ForkProcess:
+    return fork_part(command, partial(run, command))
 
 
-def _wait_until_ready(config: Config, children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> bool:
+def _wait_until_ready(config: Config, children: Sequence[ForkProcess], stopping: threading.Event) -> bool:
     """Wait until the API is ready; False if something ended or the user lost patience."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline and _are_all_alive(children):
@@ -141,38 +155,40 @@ def _is_ready(config: Config) -> bool:
         connection.close()
 
 
-def _are_all_alive(children: Sequence[subprocess.Popen[bytes]]) -> bool:
+def _are_all_alive(children: Sequence[ForkProcess]) -> bool:
     """Whether nothing has ended that can't be replaced."""
-    return all(child.poll() is None or _is_killed(part, child) for part, child in zip(PARTS, children, strict=True))
+    pairs = zip(PARTS, children, strict=True)
+    return all(child.exitcode is None or _find_killer(part, child) is not None for part, child in pairs)
 
 
-def _is_killed(part: str, child: subprocess.Popen[bytes]) -> bool:
-    """Whether a worker was killed; one that ends by itself has a reason, such as a setting, and would end again."""
-    return part == STANDING_IN and child.poll() is not None and child.returncode < 0
+def _find_killer(part: str, child: ForkProcess) -> int | None:
+    """Return the signal that killed a worker. One that ends by itself has a reason, and would end again."""
+    status = child.exitcode
+    return -status if part == STANDING_IN and status is not None and status < 0 else None
 
 
-def _replace_killed(children: list[subprocess.Popen[bytes]]) -> None:
+def _replace_killed(children: list[ForkProcess], start: Callable[[str], ForkProcess]) -> None:
     for number, (part, child) in enumerate(zip(PARTS, children, strict=True)):
-        if _is_killed(part, child):
-            click.echo(f"`checkout {part}` was killed by signal {-child.returncode}; it is started again.", err=True)
-            children[number] = _start(part)
+        killer = _find_killer(part, child)
+        if killer is not None:
+            click.echo(f"`checkout {part}` was killed by signal {killer}; it is started again.", err=True)
+            children[number] = start(part)
 
 
-def _choose_status(children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> int:
+def _choose_status(children: Sequence[ForkProcess], stopping: threading.Event) -> int:
     if stopping.is_set():
         return 0
     for part, child in zip(PARTS, children, strict=True):
-        if child.poll() is not None:
-            click.echo(f"`checkout {part}` ended with status {child.returncode}.", err=True)
+        if child.exitcode is not None:
+            click.echo(f"`checkout {part}` ended with status {child.exitcode}.", err=True)
     return 1
 
 
-def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
+def _end(children: Sequence[ForkProcess]) -> None:
     for child in children:
         child.terminate()
     for child in children:
-        try:
-            child.wait(STOP_S)
-        except subprocess.TimeoutExpired:
+        child.join(STOP_S)
+        if child.is_alive():
             child.kill()
-            child.wait()
+            child.join()

@@ -290,7 +290,7 @@ def children_of(process: subprocess.Popen[str], command: str) -> list[int]:
     found = []
     for each in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-            if command in Path(f"/proc/{each}/cmdline").read_text().split("\0"):
+            if Path(f"/proc/{each}/cmdline").read_text().startswith(f"checkout {command}\0"):
                 found.append(int(each))
     return found
 

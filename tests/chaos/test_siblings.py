@@ -40,7 +40,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService
 def parent(service: RunningService) -> psutil.Process:
     """The process that the others are forked from."""
     (up,) = (each for each in psutil.Process().children() if str(service.data_dir) in each.cmdline())
-    (serve,) = (each for each in up.children() if each.cmdline()[-1] == "serve")
+    (serve,) = (each for each in up.children() if each.cmdline()[0] == "checkout serve")
     return serve
 
 

@@ -16,7 +16,7 @@ from tests.support.settings_reference import DOCUMENT, write_reference
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "adapters", "routing_engine")
-OWN = {"PROMETHEUS_MULTIPROC_DIR", "CHECKOUT_UP_PROCESS", "HOME", "PYTHONPATH", "ROUTING_ENGINE_COMPILING"}
+OWN = {"PROMETHEUS_MULTIPROC_DIR", "HOME", "PYTHONPATH", "ROUTING_ENGINE_COMPILING"}
 """The system's, and what the engine tells the processes that it starts itself."""
 ASK = {"get", "getenv", "setdefault", "pop"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
