@@ -65,7 +65,8 @@ class Transfer:
     Parameters
     ----------
     log_index : int
-        Of the event that tells of it, `COIN_TRANSFER`, or at most `FIRST_INNER_TRANSFER`.
+        Of the event that tells of it among those of its own transaction, from 0; `COIN_TRANSFER`, or at most
+        `FIRST_INNER_TRANSFER`. Chains number a block's events, and a transaction that is mined again has others before.
     token_address, sender, recipient : str
         In lower case; the sender is the one address whose money left, not a contract through which it came; empty
         where that can't be told, or is more than one.

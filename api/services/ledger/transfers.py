@@ -128,7 +128,7 @@ def _list_deliveries(
         taken.add(movement)
         transfer = _make_transfer(mined, movement, PayerProof())
         if movement.token_address == NATIVE_ADDRESS:
-            transfer = replace(transfer, log_index=mined.receipt.logs[place].index, is_inner=False)
+            transfer = replace(transfer, log_index=place, is_inner=False)
         yield movement, replace(transfer, bridge_id="" if event.meant_for else event.bridge_id)
 
 
@@ -172,7 +172,7 @@ def _list_received(
         return None
     return Movement(
         token_address=NATIVE_ADDRESS, sender=event.contract, recipient=event.recipient, amount=event.amount,
-        index=mined.receipt.logs[place].index, place=place,
+        index=place, place=place,
     )  # fmt: skip
 
 
@@ -197,7 +197,7 @@ def _make_deposit(
         return
     movement = Movement(
         token_address=whole.token_address, sender="", recipient=whole.contract, amount=whole.amount,
-        index=log.index, place=place,
+        index=place, place=place,
     )  # fmt: skip
     transfer = _make_transfer(mined, movement, proof, TransferKind.DEPOSIT)
     yield replace(transfer, bridge_id=whole.bridge_id, fill_deadline=whole.fill_deadline, promise=whole.promise)
@@ -206,7 +206,7 @@ def _make_deposit(
 def _list_redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
     movement = Movement(
         token_address=event.token_address, sender="", recipient=event.recipient, amount=0,
-        index=mined.receipt.logs[place].index, place=place,
+        index=place, place=place,
     )  # fmt: skip
     transfer = _make_transfer(mined, movement, PayerProof(), TransferKind.REDIRECTED)
     return replace(transfer, bridge_id=event.bridge_id)

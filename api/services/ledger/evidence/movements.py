@@ -95,7 +95,7 @@ def list_token_movements(chain_id: int, logs: Sequence[Log], frames: Sequence[in
             continue
         yield Movement(
             token_address=log.address, sender=sender, recipient=recipient, amount=int.from_bytes(log.data),
-            index=log.index, place=place, frame=frames[place] if frames else 0,
+            index=place, place=place, frame=frames[place] if frames else 0,
             is_wrapping=len(log.topics) == WRAPPING_TOPICS,
         )  # fmt: skip
 

@@ -35,8 +35,8 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
     observation, confirmations = assessment.observation, assessment.confirmations
     number, order = row.block_number or 0, assessment.orders.get(row.order_id or "")
     row.updated_at = assessment.now
-    if observation.canonical[number].hash != row.block_hash:
-        _lose(row)
+    if number not in observation.canonical or observation.canonical[number].hash != row.block_hash:
+        lose_payment(row, assessment.now)
         return False
     row.confirmations = observation.confirmations(number)
     proof = observation.proofs.get((row.tx_hash, row.log_index), Proof())
@@ -79,11 +79,12 @@ def is_backed(row: Payment, deposit: Payment | None, assessment: Assessment) -> 
     return is_proven(deposit, dollars, endpoints, assessment.confirmations.doubted_above, is_final=is_final)
 
 
-def _lose(row: Payment) -> None:
-    has_counted = row.state == PaymentState.CONFIRMED
+def lose_payment(row: Payment, now: datetime) -> None:
+    """Note that the block which a payment lay in is gone."""
+    has_counted = row.state in COUNTED
     name = "payment_lost" if has_counted else "payment_reorged"
     log.warning(name, chain_id=row.chain_id, tx_hash=row.tx_hash, order_id=row.order_id)
-    row.state = PaymentState.LOST if has_counted else PaymentState.REORGED
+    row.state, row.updated_at = PaymentState.LOST if has_counted else PaymentState.REORGED, now
     _forget_block(row)
     row.block_number, row.block_hash = None, None
 

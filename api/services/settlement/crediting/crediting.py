@@ -19,7 +19,7 @@ from api.services.orders.refund_events import announce_refunds
 from api.services.orders.store import lock_orders, record_status, settle
 from api.services.settlement.claims.signed_claims import find_signed
 from api.services.settlement.crediting.announcing import announce_unmatched
-from api.services.settlement.crediting.checking import check_payment, move_payment
+from api.services.settlement.crediting.checking import check_payment, lose_payment, move_payment
 from api.services.settlement.crediting.deliveries import (
     align_deliveries,
     list_bridge_ids,
@@ -85,7 +85,15 @@ def _take_in(
     orders: Mapping[str, PaymentOrder],
     now: datetime,
 ) -> None:
-    """Write down what is new, and follow what was mined again or is known better."""
+    """Write down what is new, and follow what was mined again or is known better.
+
+    A transaction is in one block. What it moved in another one, and no more now that it ran again, it has not moved.
+    """
+    blocks = {transfer.tx_hash: transfer.block.hash for transfer in observation.transfers}
+    seen = {get_key(transfer) for transfer in observation.transfers}
+    for key, row in known.items():
+        if key not in seen and row.block_hash not in (None, blocks[row.tx_hash]):
+            lose_payment(row, now)
     for transfer in observation.transfers:
         if get_key(transfer) in known:
             move_payment(known[get_key(transfer)], transfer, now)
@@ -142,11 +150,14 @@ def settle_all(
 
 
 def _check_payments(session: Session, observation: ChainObservation) -> Sequence[Payment]:
+    is_checked = Payment.block_number.in_(observation.canonical)
+    if observation.ends_at is not None:
+        is_checked |= Payment.block_number > observation.ends_at
     query = select(Payment).where(
         Payment.state.in_(CHECKED),
         Payment.chain_id == observation.chain_id,
         Payment.env_mode == observation.env_mode,
-        Payment.block_number.in_(observation.canonical),
+        is_checked,
     )
     return session.scalars(query.order_by(Payment.id).with_for_update()).all()
 

@@ -33,6 +33,8 @@ class ChainObservation:
         What has been shown of payments seen earlier, by hash and log index.
     endpoints : mapping of int to int
         How many endpoints each connected chain has; none where there is nothing to doubt.
+    ends_at : int or None
+        Number of the last block, once the chain is believed to be shorter than what was read of it.
     """
 
     env_mode: EnvMode
@@ -45,6 +47,7 @@ class ChainObservation:
     rejected: frozenset[str] = frozenset()
     proofs: Mapping[TransferKey, Proof] = field(default_factory=dict)
     endpoints: Mapping[int, int] = field(default_factory=dict)
+    ends_at: int | None = None
 
     def confirmations(self, block_number: int) -> int:
         """Return how many blocks there are from this one to the head, both counted."""

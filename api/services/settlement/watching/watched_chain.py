@@ -107,6 +107,7 @@ def observe_chain(
     canonical: Mapping[int, CanonicalBlock] | None = None,
     proofs: Mapping[TransferKey, Proof] | None = None,
     reached_at: datetime = LONG_AGO,
+    ends_at: int | None = None,
 ) -> ChainObservation:
     """Return what a look has shown, with its senders screened; see `ChainObservation`."""
     return ChainObservation(
@@ -122,6 +123,7 @@ def observe_chain(
         ),
         proofs=proofs or {},
         endpoints={each: chain.ledger.count_endpoints(each) for each in chain.ledger.chain_ids},
+        ends_at=ends_at,
     )
 
 

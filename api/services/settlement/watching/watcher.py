@@ -125,11 +125,16 @@ def _find_final(chain: WatchedChain, last: int) -> int:
 
 
 def _forget_blocks_beyond(chain: WatchedChain, number: int) -> None:
-    """Take the chain to be as long as it says it is, after blocks up to `number` have been read that it has not."""
+    """Take the chain to be as long as it says it is, after blocks up to `number` have been read that it has not.
+
+    What was paid in them counts no more, until it is mined again.
+    """
     head = chain.head.block.number
     log.warning("chain_is_shorter", env_mode=chain.env_mode, chain_id=chain.chain_id, block_number=number, head=head)
+    observation, now = observe_chain(chain, (), ends_at=head), chain.resources.clock.now()
     with chain.resources.database.write() as session:
         hold_cursor(chain, session).head_number = head
+        credit(session, observation, chain.resources.config.confirmations, now)
 
 
 def _find_first_unknown(chain: WatchedChain) -> int:
