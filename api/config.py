@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from environs import Env, EnvError
+from environs import Env
 from marshmallow import validate
 
 from adapters.feed.plan import Plan
+from api.address_settings import check_base_url, check_proxies, check_redis_url, name_driver
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.market_settings import read_endpoints, read_plan
@@ -91,7 +92,9 @@ class Config:
         """
         try:
             return cls._read(Env(), defaults or {})
-        except EnvError as error:
+        except ConfigError:
+            raise
+        except ValueError as error:
             raise ConfigError(str(error)) from error
 
     @classmethod
@@ -105,18 +108,18 @@ class Config:
         data_dir = Path(settings.read("DATA_DIR")).expanduser().absolute()
         return cls(
             data_dir=data_dir,
-            database_url=_name_driver(settings.read("DATABASE_URL") or f"sqlite:///{data_dir / 'checkout.db'}"),
+            database_url=name_driver(settings.read("DATABASE_URL") or f"sqlite:///{data_dir / 'checkout.db'}"),
             database_pooled=settings.read_switch("DATABASE_POOLED"),
             host=settings.read("HOST"),
             port=port,
-            base_url=_check_base_url(settings.read("BASE_URL") or f"http://127.0.0.1:{port}"),
-            redis_url=settings.read("REDIS_URL") or None,
+            base_url=check_base_url(settings.read("BASE_URL") or f"http://127.0.0.1:{port}"),
+            redis_url=check_redis_url(settings.read("REDIS_URL")),
             keep_events_days=settings.read_integer("KEEP_EVENTS_DAYS", least=30, most=36_500),
             allow_local_webhooks=settings.read_switch("ALLOW_LOCAL_WEBHOOKS"),
             market_file=market_file,
             market=market,
             chains_file=settings.read_path("CHAINS_FILE"),
-            test_rpc_urls=_read_endpoints("TEST_RPC_URLS", settings.read("TEST_RPC_URLS")),
+            test_rpc_urls=read_endpoints("TEST_RPC_URLS", settings.read("TEST_RPC_URLS")),
             web_threads=settings.read_integer("WEB_THREADS"),
             web_workers=_read_web_workers(
                 settings, shares_rates=bool(settings.read("REDIS_URL") or not market.adapters)
@@ -125,7 +128,7 @@ class Config:
             rate_limit_routing=settings.read_integer("RATE_LIMIT_ROUTING"),
             rate_limit_keyless=settings.read_integer("RATE_LIMIT_KEYLESS"),
             rate_limit_page=settings.read_integer("RATE_LIMIT_PAGE"),
-            forwarded_allow_ips=settings.read("FORWARDED_ALLOW_IPS"),
+            forwarded_allow_ips=check_proxies(settings.read("FORWARDED_ALLOW_IPS")),
             confirmations=_read_confirmations(settings),
             value_of_time=settings.read_number("VALUE_OF_TIME", most=1_000),
             screening=settings.read("SCREENING") or None,
@@ -180,16 +183,6 @@ def count_processors() -> int:
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
-def _name_driver(url: str) -> str:
-    """Name the installed PostgreSQL driver in a plain `postgres://` or `postgresql://` address."""
-    scheme, _, rest = url.partition("://")
-    if scheme in {"postgres", "postgresql"}:
-        return f"postgresql+psycopg://{rest}"
-    if scheme in {"sqlite", "postgresql+psycopg"}:
-        return url
-    raise ConfigError("DATABASE_URL must start with sqlite:/// or postgresql://")
-
-
 def _read_confirmations(settings: _SettingsReader) -> Confirmations:
     text, doubted_above = (
         settings.read("CONFIRMATIONS"),
@@ -213,20 +206,4 @@ def _read_secret_keys(text: str) -> tuple[str, ...]:
 
 def _read_market(settings: _SettingsReader) -> Plan:
     names = ("ADAPTERS", "RPC_URLS", "ADAPTER_OPTIONS", "SOURCE_INTERVALS", "SOURCE_MAX_AGES")
-    try:
-        return read_plan({name: settings.read(name) for name in names})
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-
-
-def _read_endpoints(setting: str, text: str) -> Mapping[int, tuple[str, ...]]:
-    try:
-        return read_endpoints(setting, text)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-
-
-def _check_base_url(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise ConfigError("BASE_URL must start with http:// or https://")
-    return url.rstrip("/")
+    return read_plan({name: settings.read(name) for name in names})

@@ -13,6 +13,8 @@ from adapters.base import AdapterError, VenueUnavailable
 FAILURES = 5
 COOLDOWN_S = 5.0
 MAX_COOLDOWN_S = 300.0
+LONGEST_WISH_S = 300.0
+"""How long a host is left alone that asks for longer."""
 
 
 class BreakerState(StrEnum):
@@ -135,7 +137,7 @@ class Breaker:
                 self._cooldown_s = min(2 * self._cooldown_s, self._max_cooldown_s)
             elif self._failures < self._threshold and not retry_after_s:
                 return
-            asked_s = min(retry_after_s or 0.0, self._max_cooldown_s)
+            asked_s = min(retry_after_s or 0.0, LONGEST_WISH_S)
             # One who names a time is not failing: the count alone decides whether it takes longer.
             own_s = self._cooldown_s if self._is_open or self._failures >= self._threshold else 0.0
             self._until = self._clock() + max(asked_s, own_s)

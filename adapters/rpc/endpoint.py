@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -21,6 +22,8 @@ LARGEST_BATCH = 50
 ANYBODYS = frozenset({"debug_traceTransaction"})
 """What anybody can make large: a long answer to such a question says nothing of the endpoint."""
 FAILURES = 3
+AWAY_S = 10.0
+"""How long one that was away is asked nothing at most: once it is back, customers wait for what its chain tells."""
 WRONG_CHAIN_PAUSE_S = 300.0
 LONGEST_MESSAGE = 200
 
@@ -86,6 +89,11 @@ class EndpointHealth:
     answers: bool
 
 
+def make_breaker(host: str, clock: Callable[[], float] = time.monotonic) -> Breaker:
+    """Return the breaker of an endpoint, which is asked again soon after it was away."""
+    return Breaker(host, failures=FAILURES, max_cooldown_s=AWAY_S, clock=clock)
+
+
 class Endpoint:
     """A node, or a provider of nodes.
 
@@ -108,7 +116,7 @@ class Endpoint:
         chain_id: int,
         url: str,
         client: Client,
-        make_breaker: Callable[[str], Breaker] = lambda host: Breaker(host, failures=FAILURES),
+        make_breaker: Callable[[str], Breaker] = make_breaker,
     ) -> None:
         self.host = urlsplit(url).netloc.rpartition("@")[2] or url
         self.head: int | None = None

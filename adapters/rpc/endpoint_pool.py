@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 
 from adapters.base import AdapterError, Client, VenueUnavailable
+from adapters.http.circuit_breaker import Breakers
 from adapters.http.client import HttpLimits, JsonClient
 from adapters.rpc.block import Block, parse_block
-from adapters.rpc.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
+from adapters.rpc.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question, make_breaker
 from adapters.rpc.heads import MAX_HEAD_AGE_S, Heads
 from adapters.rpc.single_endpoint import SingleEndpoint
 from adapters.rpc.urls import is_socket
@@ -17,6 +18,11 @@ from adapters.rpc.urls import is_socket
 RPC_LIMITS = HttpLimits(connect_s=3.0, read_s=20.0, total_s=30.0, max_bytes=32 * 2**20, tries=1)
 ROUNDS = 3
 FIRST_PAUSE_S = 0.25
+
+
+def make_rpc_client(limits: HttpLimits = RPC_LIMITS) -> JsonClient:
+    """Return a client for endpoints of chains: whoever was away is asked again soon."""
+    return JsonClient(limits=limits, breakers=Breakers(make_breaker))
 
 
 class RpcPool:
@@ -63,7 +69,7 @@ class RpcPool:
         if not urls:
             raise ValueError(f"chain {chain_id}: give at least one endpoint")
         self.chain_id = chain_id
-        asked = client or JsonClient(limits=RPC_LIMITS)
+        asked = client or make_rpc_client()
         self._endpoints = tuple(Endpoint(chain_id, url, _choose_client(url, asked)) for url in urls)
         self._sleep = sleep
         self._rng = random.Random()

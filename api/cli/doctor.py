@@ -47,6 +47,7 @@ def examine() -> Iterator[Finding]:
     from api.config import Config, ConfigError
     from api.services.operations.doctor.findings import blame
     from api.services.operations.doctor.settings import check_files, check_settings, find_database_file
+    from api.storage.missing_file import explain_missing
 
     try:
         config = Config.from_env()
@@ -57,12 +58,14 @@ def examine() -> Iterator[Finding]:
     yield from check_files(config)
     file = find_database_file(config)
     if file is not None and not file.exists():
-        yield blame("database", f"there is none at {file}", "run `checkout db upgrade`, or correct DATA_DIR")
+        yield blame("database", f"there is none at {file}", explain_missing(file))
         return
     yield from _examine_resources(config)
 
 
 def _examine_resources(config: Config) -> Iterator[Finding]:
+    import structlog
+
     from api.config import ConfigError
     from api.context import build_resources
     from api.services.operations.doctor.chains import check_chains
@@ -73,7 +76,7 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
     from api.services.operations.doctor.redis import check_redis
     from api.services.operations.doctor.room import check_room
 
-    umask = os.umask(PRIVATE_UMASK)
+    log, umask = structlog.get_logger(__name__), os.umask(PRIVATE_UMASK)
     try:
         resources = build_resources(config)
     except (ConfigError, OSError) as error:
@@ -85,8 +88,21 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
         # Without a BASE_URL of its own this shell knows nothing of the service's, but perhaps where it is.
         address = None if os.environ.get("BASE_URL") else os.environ.get(URL)
         reach = partial(check_reach, address=address or None)
-        for check in (check_database, check_room, check_redis, reach, check_market, check_chains):
-            yield from check(resources)
+        for name, check in (
+            ("database", check_database),
+            ("disk", check_room),
+            ("redis", check_redis),
+            ("api", reach),
+            ("market", check_market),
+            ("chains", check_chains),
+        ):
+            try:
+                yield from check(resources)
+            except Exception as fault:  # one check's fault must not hide what the others find
+                log.exception("check_failed", check=name)
+                yield blame(
+                    name, f"could not be looked at: {type(fault).__name__}", "the traceback above says where; report it"
+                )
     finally:
         with suppress(OSError):
             resources.database.close()

@@ -34,8 +34,7 @@ def open_resources(*, check_schema: bool = True) -> Iterator[Resources]:
     resources, umask = None, os.umask(PRIVATE_UMASK)
     try:
         config = Config.from_env()
-        if check_schema:
-            _require_database(config.database_url)
+        _require_database(config.database_url, may_be_new=not check_schema)
         resources = build_resources(config)
         if check_schema and not (schema := migrations.check_schema(resources.database.engine)).is_usable:
             raise click.ClickException(schema.describe())
@@ -53,15 +52,18 @@ def open_resources(*, check_schema: bool = True) -> Iterator[Resources]:
             resources.database.close()
 
 
-def _require_database(url: str) -> None:
+def _require_database(url: str, *, may_be_new: bool) -> None:
     """Refuse a file that is not there, before a database is made in its place that the service does not use."""
     from sqlalchemy import make_url
 
+    from api.storage.missing_file import explain_missing, is_newly_gone
+
     place = make_url(url)
-    if place.get_backend_name() == "sqlite" and place.database and not Path(place.database).exists():
+    if place.get_backend_name() != "sqlite" or not place.database or Path(place.database).exists():
+        return
+    if not may_be_new or is_newly_gone(Path(place.database)):
         raise click.ClickException(
-            f"There is no database at {place.database}. Set DATA_DIR or DATABASE_URL as the service has them, "
-            "or run `checkout db upgrade` to make one."
+            f"There is no database at {place.database}: {explain_missing(Path(place.database))}."
         )
 
 
@@ -81,6 +83,8 @@ def echo_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_
         for row in rows:
             click.echo(json.dumps(row))
         return
+    if not rows:
+        click.echo("None.", err=True)
     table = [[name.replace("_", " ") for name in columns], *([_show(row[name]) for name in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for cells in table if rows else ():

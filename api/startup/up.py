@@ -59,7 +59,8 @@ def run_all(resources: Resources, run: Callable[[str], object]) -> int:
     upgrade(resources.database.engine)
     check_start(resources)
     _require_market(resources)
-    key, payment_url = keep_demo_key(resources), make_demo_link(resources)
+    key = keep_demo_key(resources)
+    payment_url = None if resources.config.test_rpc_urls else make_demo_link(resources)
     resources.database.close()
     stopping = threading.Event()
 
@@ -115,13 +116,14 @@ def make_demo_link(resources: Resources) -> str:
     return create_link(resources, vendor_id, link)["payment_url"]
 
 
-def write_welcome(config: Config, key: DemoKey, payment_url: str) -> list[str]:
+def write_welcome(config: Config, key: DemoKey, payment_url: str | None) -> list[str]:
     """Compose what a new user needs to know; the service answers already."""
+    page = payment_url or "none: the demo shop receives on no chain of TEST_RPC_URLS (checkout settlement set)"
     return [
         f"API:           {config.base_url}  (described at {config.base_url}/docs)",
         f"Test API key:  {key.text}",
         *([f"               {key.note}"] if key.note else []),
-        f"Payment page:  {payment_url}",
+        f"Payment page:  {page}",
         "Ctrl-C ends it.",
     ]
 

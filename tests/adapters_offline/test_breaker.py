@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
-from adapters.http.circuit_breaker import Breaker, BreakerOpen, Breakers, BreakerState
+from adapters.http.circuit_breaker import LONGEST_WISH_S, Breaker, BreakerOpen, Breakers, BreakerState
+from adapters.rpc.endpoint import AWAY_S, make_breaker
 
 
 class Clock:
@@ -180,7 +181,7 @@ def test_a_host_that_asks_for_time_gets_it(breaker: Breaker, clock: Clock) -> No
     clock.now += 4
     answer(breaker)
     fail(breaker, retry_after_s=10**9)
-    assert refused(breaker).retry_after_s == 35, "nobody can make us wait for ever"
+    assert refused(breaker).retry_after_s == LONGEST_WISH_S, "nobody can make us wait for ever"
 
 
 def test_breakers_are_kept_by_host(clock: Clock) -> None:
@@ -188,3 +189,17 @@ def test_breakers_are_kept_by_host(clock: Clock) -> None:
     fail(breakers.find("a.test"))
     answer(breakers.find("b.test"))
     assert breakers.list_states() == {"a.test": BreakerState.OPEN, "b.test": BreakerState.CLOSED}
+
+
+def test_an_endpoint_of_a_chain_is_asked_again_soon_however_long_it_was_away(clock: Clock) -> None:
+    """Payments were seen two minutes after a chain was back: it was asked every few minutes only."""
+    breaker, waits = make_breaker("node.test", clock), []
+    for _ in range(30):
+        fail(breaker)
+        if breaker.state is BreakerState.OPEN:
+            waits.append(refused(breaker).retry_after_s)
+            clock.now += waits[-1] or 0.0
+    assert len(waits) > 20
+    assert max(waits) == AWAY_S
+    fail(breaker, retry_after_s=60)
+    assert refused(breaker).retry_after_s == 60

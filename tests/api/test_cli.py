@@ -206,7 +206,7 @@ def test_no_database_is_made_where_the_service_has_none(
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path / 'other.db'}")
     result = run("vendors", "list")
     assert result.exit_code == 1
-    assert "DATA_DIR or DATABASE_URL as the service has them" in result.output
+    assert "DATABASE_URL or DATA_DIR as the service has them" in result.output
     assert not (tmp_path / "other.db").exists()
 
 
@@ -284,6 +284,21 @@ def test_up_says_that_nothing_can_be_offered_and_starts_nothing(tmp_path: Path) 
         assert said in wrote
         assert "Traceback" not in wrote
         assert "Payment page" not in told
+
+
+def test_up_without_the_simulated_chains_has_no_page_to_show(tmp_path: Path) -> None:
+    process = up(find_free_port(), tmp_path, TEST_RPC_URLS="8453=http://127.0.0.1:9")
+    told, line = "", "."
+    try:
+        assert process.stdout is not None
+        while line and "Ctrl-C" not in told:
+            told += (line := process.stdout.readline())
+        assert "sk_test_" in told
+        assert "Payment page:  none: " in told
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
 
 
 def children_of(process: subprocess.Popen[str], command: str) -> list[int]:

@@ -67,6 +67,9 @@ def test_the_port_is_part_of_the_default_address(monkeypatch: pytest.MonkeyPatch
         ("DATABASE_URL", "mysql://db/checkout"),
         ("BASE_URL", "pay.example"),
         ("LOG_LEVEL", "LOUD"),
+        ("REDIS_URL", "http://cache"),
+        ("REDIS_URL", "cache:6379"),
+        ("FORWARDED_ALLOW_IPS", "127.0.0.1,proxy"),
     ],
 )
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

@@ -121,11 +121,44 @@ def test_a_database_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> N
     assert not (tmp_path / "new").exists()
 
 
+def test_a_database_that_was_there_until_lately_is_not_made_anew(run: Run, tmp_path: Path) -> None:
+    """Its log lies there still, and whoever runs writes to a file without a name: an empty one would take its place."""
+    (tmp_path / "checkout.db-wal").write_bytes(b"written")
+    said = run("--json", DATABASE_URL="", DATA_DIR=str(tmp_path)).stdout
+    assert "docs/runbook.md" in said
+    assert "db upgrade" not in said
+    refused = CliRunner().invoke(main, ("db", "upgrade"))
+    assert refused.exit_code == 1
+    assert "docs/runbook.md" in refused.output
+    assert not (tmp_path / "checkout.db").exists()
+
+
 def test_a_database_that_does_not_answer_is_said_without_its_password(run: Run) -> None:
-    result = run(DATABASE_URL="postgresql://me:hunter2@127.0.0.1:9/x")
+    result = run("--json", DATABASE_URL="postgresql://me:hunter2@127.0.0.1:9/x")
     assert result.exit_code == 1
-    assert "wrong   database: does not answer (" in result.stdout
+    assert "x on PostgreSQL at 127.0.0.1:9 does not answer (" in result.stdout
+    assert "Connection refused" in result.stdout
     assert "hunter2" not in result.output
+
+
+def test_a_misspelled_setting_is_named_with_the_one_that_is_meant(run: Run) -> None:
+    said = run("--json", DATABSE_URL="postgresql://me:hunter2@127.0.0.1:9/x", RPC_URL="x", HOSTNAME="shop").stdout
+    assert "DATABSE_URL is no setting, so nobody reads it" in said
+    assert "write DATABASE_URL if that is meant" in said
+    assert "write RPC_URLS if that is meant" in said
+    assert "HOSTNAME" not in said
+    assert "hunter2" not in said
+
+
+def test_one_check_that_fails_hides_no_other(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> Iterator[Finding]:
+        raise LookupError("nobody expected this")
+
+    monkeypatch.setattr("api.services.operations.doctor.redis.check_redis", fail)
+    rows = [json.loads(line) for line in run("--json").stdout.splitlines() if line.startswith("{")]
+    found = {row["about"]: row["message"] for row in rows}
+    assert found["redis"] == "could not be looked at: LookupError"
+    assert {"market", "chains"} < found.keys()
 
 
 def test_an_old_schema_is_said(run: Run, make_database_url: Callable[[str], str]) -> None:
@@ -144,7 +177,7 @@ def test_a_database_that_is_read_only_is_said(resources: Resources) -> None:
         event.listen(database.engine, "begin", _forbid_writing)
     bad = list_bad(check_database(replace(resources, database=database)))
     database.close()
-    assert bad["wrong database"].startswith("can't be written (")
+    assert " can't be written (" in bad["wrong database"]
 
 
 def _forbid_writing(connection: Connection) -> None:
@@ -178,7 +211,7 @@ def test_a_disk_that_is_full_is_said(config: Config, monkeypatch: pytest.MonkeyP
 def test_settings_that_promise_too_much_are_named(config: Config) -> None:
     live = {8453: ("https://rpc.example/SECRET", "https://other.example/SECRET")}
     market = Plan(adapters=("chain",), rpc_urls=live)
-    sane = replace(config, market=market, forwarded_allow_ips="127.0.0.1", metrics_token="s3cret")
+    sane = replace(config, market=market, forwarded_allow_ips="127.0.0.1", metrics_token="s3cret" * 4)
     assert list_bad(check_settings(sane)) == {}
     cases: list[tuple[dict[str, Any], str]] = [
         ({"market": Plan(rpc_urls=live)}, "wrong settings: live orders are priced on the sandbox"),
@@ -187,6 +220,7 @@ def test_settings_that_promise_too_much_are_named(config: Config) -> None:
         ({"allow_local_webhooks": True}, "warning settings: ALLOW_LOCAL_WEBHOOKS"),
         ({"web_workers": 2}, "warning settings: each of 2 HTTP processes reads"),
         ({"metrics_token": None}, "warning settings: /metrics is closed"),
+        ({"metrics_token": "a"}, "warning settings: METRICS_TOKEN is short enough to be guessed"),
         ({"forwarded_allow_ips": ""}, "warning settings: behind a proxy"),
         (
             {"market": Plan(adapters=("chain",), rpc_urls={1: ("https://rpc.example/SECRET",)})},

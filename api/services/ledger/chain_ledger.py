@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Self
 
 from adapters.bridges.events import find_event_readers
-from adapters.http.client import HttpLimits, JsonClient
-from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
+from adapters.http.client import HttpLimits
+from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool, make_rpc_client
 from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.confirmations import count_finality_blocks
@@ -174,7 +174,7 @@ def connect_pools(
         chain_id: RpcPool(
             chain_id,
             each,
-            client=JsonClient(limits=limits),
+            client=make_rpc_client(limits),
             finality_blocks=count_finality_blocks(chain_id),
             max_head_age_s=oldest_s,
             clock=lambda: clock.now().timestamp(),

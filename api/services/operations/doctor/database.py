@@ -22,12 +22,13 @@ from api.services.resources import Resources
 from api.services.webhooks.outbox import DeliveryStatus
 from api.storage import migrations
 from api.storage.db import read_database_time
-from api.storage.fault_names import name_fault
+from api.storage.fault_names import name_fault, tell_refusal
 from api.storage.tables import ApiKeyRow, SettlementAccount, Vendor, WebhookDelivery, WebhookSubscription
 
 DATABASE, SECRETS, CLOCK, WORKER = "database", "secrets", "clock", "worker"
 WEBHOOKS, KEYS, ACCOUNTS, PAYMENTS = "webhooks", "keys", "accounts", "payments"
 BACKUPS = "backups"
+POSTGRES_PORT = 5432
 SKEW, WORST_SKEW = timedelta(seconds=2), timedelta(seconds=30)
 """A receiver refuses a webhook whose signature is five minutes off; leases and expiries go by the clock before that."""
 OVERDUE = timedelta(minutes=1)
@@ -43,14 +44,15 @@ def check_database(resources: Resources) -> Iterator[Finding]:
         with resources.database.read() as session:
             session.execute(select(1))
     except SQLAlchemyError as error:
-        yield blame(DATABASE, f"does not answer ({name_fault(error)})", "start it, and check DATABASE_URL")
+        reason = tell_refusal(error, resources.config.database_url) or name_fault(error)
+        yield blame(DATABASE, f"{_locate(resources)} does not answer ({reason})", "start it, and check DATABASE_URL")
         return
     engine = resources.database.engine
     schema = migrations.check_schema(engine)
     if not schema.is_usable:
         yield blame(DATABASE, *schema.explain())
         return
-    yield _tell_of_writing(try_writing(resources))
+    yield _tell_of_writing(_locate(resources), try_writing(resources))
     for check in (
         _check_secrets,
         _check_clock,
@@ -83,11 +85,20 @@ def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
         yield praise(WORKER, "somebody does every duty, and reads every chain")
 
 
-def _tell_of_writing(fault: str) -> Finding:
+def _locate(resources: Resources) -> str:
+    """Return where the database is, without who may use it."""
+    url = resources.database.engine.url
+    if url.get_backend_name() == "sqlite":
+        return f"SQLite's {url.database}"
+    host = url.host or url.query.get("host") or "this machine"
+    return f"{url.database} on PostgreSQL at {host}:{url.port or POSTGRES_PORT}"
+
+
+def _tell_of_writing(place: str, fault: str) -> Finding:
     if fault:
         remedy = "see whether it is read-only, its disk full, or another process holds its lock"
-        return blame(DATABASE, f"can't be written ({fault})", remedy)
-    return praise(DATABASE, "answers, can be written, and is of this version")
+        return blame(DATABASE, f"{place} can't be written ({fault})", remedy)
+    return praise(DATABASE, f"{place} answers, can be written, and is of this version")
 
 
 def _check_secrets(resources: Resources, session: Session) -> Iterator[Finding]:

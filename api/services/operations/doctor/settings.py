@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,17 +17,21 @@ from api.config import Config
 from api.domain.env import EnvMode
 from api.secrets.keys import FILE_NAME
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
+from api.settings import SETTINGS
 from api.storage.private_files import is_open_to_others
 
 LEAST_FREE = 200 * 2**20
 """Bytes on the disk of the data: a database that can't grow refuses payments."""
-SETTINGS, FILES = "settings", "files"
+TITLE, FILES = "settings", "files"
+SHORTEST_TOKEN = 16
+ALIKE = 0.85
+"""Of two names, by `difflib`: one letter of seven is another one, or missing."""
 
 
 def check_settings(config: Config) -> Iterator[Finding]:
     """Look for settings that contradict each other, or promise less than they seem to."""
-    found = [*_check_money(config), *_check_exposure(config)]
-    yield from found or [praise(SETTINGS, "fit each other")]
+    found = [*_check_names(), *_check_money(config), *_check_exposure(config)]
+    yield from found or [praise(TITLE, "fit each other")]
 
 
 def check_files(config: Config) -> Iterator[Finding]:
@@ -68,32 +73,37 @@ def list_private(config: Config) -> list[Path]:
     return paths
 
 
+def _check_names() -> Iterator[Finding]:
+    """Look for variables that nobody reads, and that are named nearly as a setting is."""
+    for name in sorted(os.environ.keys() - SETTINGS.keys()):
+        if name.isupper() and (meant := get_close_matches(name, SETTINGS, n=1, cutoff=ALIKE)):
+            yield warn(TITLE, f"{name} is no setting, so nobody reads it", f"write {meant[0]} if that is meant")
+
+
 def _check_money(config: Config) -> Iterator[Finding]:
     is_live = bool(config.rpc_urls(EnvMode.LIVE))
     if is_live and not config.market.adapters and config.market_file is None:
         yield blame(
-            SETTINGS,
+            TITLE,
             "live orders are priced on the sandbox, whose prices are invented",
             "set ADAPTERS, as docs/live-rates.md says",
         )
     if is_live and config.market_file is not None:
-        yield warn(
-            SETTINGS, "live orders are priced on MARKET_FILE, which nobody refreshes", "set ADAPTERS in its place"
-        )
+        yield warn(TITLE, "live orders are priced on MARKET_FILE, which nobody refreshes", "set ADAPTERS in its place")
     if is_live and not config.base_url.startswith("https://"):
         yield blame(
-            SETTINGS, "BASE_URL is plain http: customers' payment pages can be changed on the way", "give an https URL"
+            TITLE, "BASE_URL is plain http: customers' payment pages can be changed on the way", "give an https URL"
         )
     if is_live and config.allow_local_webhooks:
         yield warn(
-            SETTINGS,
+            TITLE,
             "ALLOW_LOCAL_WEBHOOKS lets test webhooks reach this machine's network",
             "unset it where vendors are strangers",
         )
     for chain_id, urls in config.rpc_urls(EnvMode.LIVE).items():
         if len(urls) < 2:
             yield warn(
-                SETTINGS,
+                TITLE,
                 f"chain {chain_id} has one endpoint, which nobody contradicts and nobody stands in for",
                 "give it a second one of another operator in RPC_URLS, with a comma between",
             )
@@ -102,16 +112,18 @@ def _check_money(config: Config) -> Iterator[Finding]:
 def _check_exposure(config: Config) -> Iterator[Finding]:
     if config.web_workers > 1 and config.market.adapters and not config.redis_url:
         yield warn(
-            SETTINGS,
+            TITLE,
             f"each of {config.web_workers} HTTP processes reads all sources of rates by itself",
             "set REDIS_URL, or leave WEB_WORKERS out",
         )
+    if config.metrics_token and len(config.metrics_token) < SHORTEST_TOKEN:
+        yield warn(TITLE, "METRICS_TOKEN is short enough to be guessed", "set one of `openssl rand -hex 16`")
     if config.rpc_urls(EnvMode.LIVE) and not config.metrics_token:
-        yield warn(SETTINGS, "/metrics is closed, so nobody is woken when payments stop", "set METRICS_TOKEN")
+        yield warn(TITLE, "/metrics is closed, so nobody is woken when payments stop", "set METRICS_TOKEN")
     is_behind_proxy = _is_loopback(config.host) and not _is_loopback(urlsplit(config.base_url).hostname or "")
     if is_behind_proxy and not config.forwarded_allow_ips:
         yield warn(
-            SETTINGS,
+            TITLE,
             "behind a proxy all customers count as one address, the proxy's",
             "set FORWARDED_ALLOW_IPS to the proxy's address",
         )

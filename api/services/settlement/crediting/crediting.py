@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.exc import DataError
 from sqlalchemy.orm import Session
 
@@ -91,9 +91,9 @@ def _take_in(
     """
     blocks = {transfer.tx_hash: transfer.block.hash for transfer in observation.transfers}
     seen = {get_key(transfer) for transfer in observation.transfers}
-    for key, row in known.items():
-        if key not in seen and row.block_hash not in (None, blocks[row.tx_hash]):
-            lose_payment(row, now)
+    for key, former in known.items():
+        if key not in seen and former.block_hash not in (None, blocks[former.tx_hash]):
+            lose_payment(former, now)
     for transfer in observation.transfers:
         if get_key(transfer) in known:
             move_payment(known[get_key(transfer)], transfer, now)
@@ -150,7 +150,7 @@ def settle_all(
 
 
 def _check_payments(session: Session, observation: ChainObservation) -> Sequence[Payment]:
-    is_checked = Payment.block_number.in_(observation.canonical)
+    is_checked: ColumnElement[bool] = Payment.block_number.in_(observation.canonical)
     if observation.ends_at is not None:
         is_checked |= Payment.block_number > observation.ends_at
     query = select(Payment).where(
