@@ -3,5 +3,5 @@
 May import `adapters`, `config`, `domain`, `secrets`, `services.ledger`, `services.market`,
 `services.operations.backups`, `services.operations.duty_health`, `services.operations.overdue_payments`,
 `services.operations.redis_health`, `services.operations.stored_secrets`, `services.operations.writing`,
-`services.resources`, `services.webhooks` and `storage`. Begin with `findings.py`.
+`services.resources`, `services.webhooks`, `settings` and `storage`. Begin with `findings.py`.
 """
