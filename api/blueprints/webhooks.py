@@ -105,7 +105,7 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 @key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.EnabledSchema)
 def enable(subscription_id: str) -> dict[str, Any]:
-    """Send new events to a subscription that was disabled; `redeliver_missed` sends those of the meantime."""
+    """Send new events to a subscription that was disabled; another request sends those of the meantime."""
     enabled = missed.enable(get_resources(), get_caller_key(), subscription_id)
     message = "The webhook is active."
     if enabled.missed_since is not None:
@@ -119,7 +119,7 @@ def enable(subscription_id: str) -> dict[str, Any]:
 @blueprint.answer(schemas.RedeliveredSchema)
 @blueprint.refusal(409, "The subscription is disabled")
 def redeliver_missed(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
-    """Send every event since a moment that a subscription did not get, a page at a time, with the same ids."""
+    """Send every event since a moment that a subscription did not get, also what waits for another try; same ids."""
     data = missed.redeliver_missed(get_resources(), get_caller_key(), subscription_id, **body)
     return {"message": f"{len(data.event_ids)} events are on their way.", "data": data}
 

@@ -158,3 +158,20 @@ def test_another_vendors_events_are_not_sent(
     answer = post(desk, other_merchant, f"{theirs}/redeliver_missed", since=format_time(START))[1]
     assert answer["data"]["event_ids"] == []
     assert post(desk, other_merchant, f"{lapsed}/redeliver_missed", since=format_time(START))[0] == 404
+
+
+def test_what_failed_and_would_be_tried_later_goes_out_at_once(desk: Desk, merchant: Merchant) -> None:
+    """A shop that was away for a while was told that it had missed nothing, and waited for the next try."""
+    webhook_id = desk.subscribe(merchant)["webhook_id"]
+    order(desk, merchant, 0)
+    desk.transport.always(status=500)
+    desk.work()
+    order(desk, merchant, 1)  # nobody has tried this one yet, so it is on its way
+    desk.transport.always(status=200)
+    answer = post(desk, merchant, f"{webhook_id}/redeliver_missed", since=format_time(START))[1]
+    assert len(answer["data"]["event_ids"]) == 1
+    assert (
+        post(desk, merchant, f"{webhook_id}/redeliver_missed", since=format_time(START))[1]["data"]["event_ids"] == []
+    )
+    assert numbers(desk.work()) == [0, 1]
+    assert desk.work() == []

@@ -58,7 +58,8 @@ def enable(resources: Resources, key: ApiKey, subscription_id: str) -> Enabled:
 def redeliver_missed(resources: Resources, key: ApiKey, subscription_id: str, *, since: str, limit: int) -> Redelivered:
     """Send the events that a subscription did not get, with their own ids and a fresh schedule of retries.
 
-    What it got is left out, and what is on its way. So the same call again sends nothing twice.
+    What failed and waits to be tried again goes out now. What it got is left out, and what is on its way. So the same
+    call again sends nothing twice.
 
     Parameters
     ----------
@@ -83,13 +84,13 @@ def redeliver_missed(resources: Resources, key: ApiKey, subscription_id: str, *,
         require_active(subscription)
         wanted = [WebhookEvent.seq <= last, find_place(session, select_owned_events(key), since)]
         found = session.scalars(
-            _select_missed(key, subscription, WebhookEvent.id).where(*wanted).limit(limit + 1)
+            _select_missed(key, subscription, now, WebhookEvent.id).where(*wanted).limit(limit + 1)
         ).all()
     page = found[:limit]
     with resources.database.write() as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
         require_active(subscription)
-        missed = _select_missed(key, subscription, WebhookEvent, WebhookDelivery).where(WebhookEvent.id.in_(page))
+        missed = _select_missed(key, subscription, now, WebhookEvent, WebhookDelivery).where(WebhookEvent.id.in_(page))
         # Another request may have sent some since; and nobody archives the others meanwhile.
         rows = session.execute(missed.with_for_update(of=WebhookEvent, key_share=True)).all()
         for event, delivery in rows:
@@ -111,14 +112,20 @@ def _find_first_missed(session: Session, subscription: WebhookSubscription) -> d
     return min(began, session.scalar(first) or began)
 
 
-def _select_missed(key: ApiKey, subscription: WebhookSubscription, *columns: Any) -> Select[Any]:
+def _select_missed(key: ApiKey, subscription: WebhookSubscription, now: datetime, *columns: Any) -> Select[Any]:
+    is_put_off = and_(
+        WebhookDelivery.status == DeliveryStatus.PENDING,
+        WebhookDelivery.attempts > 0,
+        WebhookDelivery.next_attempt_at > now,
+        or_(WebhookDelivery.lease_until.is_(None), WebhookDelivery.lease_until <= now),
+    )
     to_it = and_(WebhookDelivery.event_id == WebhookEvent.id, WebhookDelivery.subscription_id == subscription.id)
     return (
         select(*columns)
         .select_from(WebhookEvent)
         .outerjoin(WebhookDelivery, to_it)
         .where(*select_owned_events(key), WebhookEvent.type.in_(subscription.events))
-        .where(or_(WebhookDelivery.id.is_(None), WebhookDelivery.status.in_(GIVEN_UP)))
+        .where(or_(WebhookDelivery.id.is_(None), WebhookDelivery.status.in_(GIVEN_UP), is_put_off))
         .order_by(WebhookEvent.seq)
     )
 
