@@ -98,3 +98,10 @@ def test_some_secret_has_to_be_given() -> None:
 def test_what_is_signed_but_unknown_is_told_apart(body: str) -> None:
     with pytest.raises(WebhookUnreadable):
         verify(sign(body), body)
+
+
+@pytest.mark.parametrize(("name", "value"), [("body", {"event": {}}), ("body", None), ("headers", None)])
+def test_what_is_no_body_or_no_headers_is_named(name: str, value: object) -> None:
+    given: dict[str, Any] = {"body": BODY, "headers": sign(), name: value}
+    with pytest.raises(TypeError, match=f"{name} is the"):
+        verify_webhook(given["body"], given["headers"], SECRET)

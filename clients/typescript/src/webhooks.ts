@@ -39,12 +39,16 @@ export async function verifyWebhook(
 ): Promise<ReceivedEvent> {
   const keys = await Promise.all([secrets].flat().map(readSecret));
   if (keys.length === 0) throw new TypeError("secrets is empty: give the subscription's secret, whsec_…");
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+    throw new TypeError("body is the request's body as it came, a string or bytes: take the raw one, not a parsed one");
+  }
+  if (typeof headers !== "object" || headers === null) throw new TypeError("headers is the request's headers");
+  const content = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const given = ["id", "timestamp", "signature"].map((name) => readHeader(headers, `webhook-${name}`));
   const [id, sent, signatures] = given;
   if (!id || !sent || !signatures) {
     throw new WebhookRefused("A header is missing: webhook-id, webhook-timestamp or webhook-signature");
   }
-  const content = typeof body === "string" ? new TextEncoder().encode(body) : body;
   if (!(await isSigned(joinBytes(new TextEncoder().encode(`${id}.${sent}.`), content), keys, signatures))) {
     throw new WebhookRefused("No signature is right: is this the secret of this subscription, and the body untouched?");
   }

@@ -46,3 +46,8 @@ test("a secret that is none is refused", async () => {
 test("what is signed but unknown is told apart", async () => {
   for (const each of unreadable) await assert.rejects(verify({ "webhook-signature": each.signature }, each.body), WebhookUnreadable, each.body);
 });
+
+test("what is no body or no headers is named", async () => {
+  await assert.rejects(verifyWebhook(JSON.parse(body), headers, secret), /body is the request's body as it came/);
+  await assert.rejects(verifyWebhook(body, null, secret), /headers is the request's headers/);
+});

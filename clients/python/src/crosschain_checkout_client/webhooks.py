@@ -67,11 +67,19 @@ def verify_webhook(
         If it is from the service, but of a kind that this version does not know.
     ValueError
         If a secret is none.
+    TypeError
+        If body or headers are of another type, as parsed ones are.
     """
     keys = [_read_secret(each) for given in secrets for each in _list_secrets(given)]
     if not keys:
         raise ValueError("secrets is empty: give the subscription's secret, whsec_…")
-    content = body.encode() if isinstance(body, str) else bytes(body)
+    if not isinstance(body, bytes | bytearray | memoryview | str):
+        raise TypeError(
+            f"body is the request's body as it came, bytes or str, not {type(body).__name__}: don't parse it"
+        )
+    if not hasattr(headers, "items"):  # frameworks have classes of their own for them
+        raise TypeError(f"headers is the mapping of the request's headers, and not {type(headers).__name__}")
+    content = body.encode(errors="surrogatepass") if isinstance(body, str) else bytes(body)
     sent_headers = {name.lower(): value for name, value in headers.items()}
     event_id, sent, signatures = (sent_headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not (event_id and sent and signatures):
