@@ -33,8 +33,18 @@ document.addEventListener("securitypolicyviolation", (event) => {
 });
 """
 expect.set_options(timeout=20_000)
-AS_WRITTEN = "--js-flags=--no-turbofan,--no-maglev"
-"""Scripts run as they are compiled first: no tab lives long enough for what a compiler that optimises takes."""
+THRIFTY = (
+    "--renderer-process-limit=1",
+    "--js-flags=--no-turbofan,--no-maglev,--no-flush-bytecode,--no-isolate-script-cache-ageing",
+    "--in-process-gpu",
+)
+"""Tabs of one context share a process, which keeps what it has compiled of the page, axe-core and Playwright.
+
+Nothing is compiled a second time to run faster: no script runs long enough for that. Drawing has no process of its own.
+"""
+OF_A_TAB = ("color_scheme", "forced_colors", "reduced_motion")
+"""Settings that a tab may have in a context of tabs without them; a viewport is the other one."""
+DESKTOP = {"width": 1200, "height": 860}
 THOROUGH = {"test_gallery", "test_languages", "test_look"}
 """Modules that visit the page in every state, language and look: half of what their folder takes."""
 
@@ -57,7 +67,7 @@ def browser() -> Iterator[Browser]:
     """A headless Chromium, which goes with the last test that needs it: an idle one takes a third of a core."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=str(chromium.executable()), args=[*chromium.ARGUMENTS, AS_WRITTEN], headless=True
+            executable_path=str(chromium.executable()), args=[*chromium.ARGUMENTS, *THRIFTY], headless=True
         )
         yield browser
         browser.close()
@@ -167,8 +177,14 @@ def prepare_context(context: BrowserContext) -> None:
 
 def open_tab(contexts: Contexts, shop: Shop, **settings: Any) -> Tab:
     """Open a tab in a context that is empty, which notes what its console says."""
-    settings = {"viewport": {"width": 1200, "height": 860}, "locale": "en-GB", **settings}
+    media = {name: settings.pop(name) for name in OF_A_TAB if name in settings}
+    size = settings.pop("viewport", DESKTOP)
+    settings = {"viewport": DESKTOP, "locale": "en-GB", **settings}
     page = contexts.lend(settings).new_page()
+    if size != DESKTOP:
+        page.set_viewport_size(size)
+    if media:
+        page.emulate_media(**media)
     tab = Tab(page=page, shop=shop, contexts=contexts, settings=settings)
     page.on("console", lambda message: tab.problems.append(_locate(message)) if message.type == "error" else None)
     page.on("pageerror", lambda error: tab.problems.append(str(error)))

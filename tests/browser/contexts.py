@@ -1,7 +1,7 @@
 """Browser contexts that one tab after another may have.
 
-A context of its own costs a tab a new process, which compiles the page's scripts and axe-core anew: half of all that a
-short test takes. What a page leaves in its context goes with it. A test that changes its context has it for itself.
+A context of its own costs a tab a new process, which compiles the page's scripts and axe-core anew: a third of all that
+a short test takes. What a page leaves in its context goes with it. A test that changes its context has it for itself.
 """
 
 from __future__ import annotations

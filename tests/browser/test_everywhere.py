@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -20,6 +20,10 @@ HOSTILE = (
     "</noscript><style>body{display:none}</style>&lt;b&gt;",
 )
 SMALL = {"width": 320, "height": 640}
+COLOURS: Mapping[str, Mapping[str, Any]] = {
+    "dark": {"color_scheme": "dark", "forced_colors": "none"},
+    "contrast": {"color_scheme": "light", "forced_colors": "active"},
+}
 CARDS = [{"title": title, "quantity": 1, "description": title} for title in HOSTILE]
 
 
@@ -28,7 +32,7 @@ def test_no_text_of_a_merchant_becomes_markup(tab: Tab, text: str) -> None:
     merchant = text if text.isprintable() else "Tea & Co"
     item = {"title": text, "quantity": 1, "description": text, "image_url": "https://img.example/ok.png?'\"><script>"}
     page = tab.open(merchant=merchant, line_items=(item,), metadata={"note": text})
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.work(10, rounds=2)
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
@@ -41,7 +45,7 @@ def test_no_text_of_a_merchant_becomes_markup(tab: Tab, text: str) -> None:
 @pytest.mark.parametrize("url", ["javascript:window.hacked=1", "data:text/html,<h1>hacked", "//evil.example", ""])
 def test_nobody_is_sent_to_an_address_that_is_no_web_page(tab: Tab, url: str) -> None:
     page = tab.open(success_callback_url=url, line_items=({"title": "Tea", "quantity": 1, "image_url": url},))
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.work(10, rounds=2)
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
@@ -99,7 +103,7 @@ def test_scripts_that_do_not_come_are_not_waited_for_in_silence(tab: Tab) -> Non
 
 def test_without_scripts_it_follows_a_payment(make_tab: Callable[..., Tab], tab: Tab) -> None:
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.work()
     plain = make_tab(java_script_enabled=False).visit(tab.order_id)
@@ -116,11 +120,10 @@ def test_without_scripts_it_follows_a_payment(make_tab: Callable[..., Tab], tab:
     ("name", "settings", "direction"),
     [
         ("small", {"viewport": SMALL, "has_touch": True}, "ltr"),
-        ("dark", {"color_scheme": "dark"}, "ltr"),
         ("small-dark-rtl", {"viewport": SMALL, "color_scheme": "dark"}, "rtl"),
         ("rtl", {}, "rtl"),
         ("still", {"reduced_motion": "reduce"}, "ltr"),
-        ("contrast", {"forced_colors": "active"}, "ltr"),
+        ("colours", {}, "ltr"),
     ],
 )
 def test_looks_right(make_tab: Callable[..., Tab], name: str, settings: dict[str, Any], direction: str) -> None:
@@ -133,23 +136,30 @@ def test_looks_right(make_tab: Callable[..., Tab], name: str, settings: dict[str
         page.locator(".details-toggle").click()
     page.get_by_text("Show 3 more").click()
     turn(page, direction)
-    tab.inspect(f"{name}-choose")
+    inspect_looks(tab, name, "choose")
     tab.choose("Arbitrum", "ETH")
-    tab.inspect(f"{name}-quote")
+    inspect_looks(tab, name, "quote")
     page.get_by_role("button", name=re.compile("with the test wallet")).click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     page.get_by_role("link", name=re.compile("^Back to")).click()
-    tab.inspect(f"{name}-leaving")
+    inspect_looks(tab, name, "leaving")
     page.keyboard.press("Escape")
     tab.work(rounds=2)
     expect(page.get_by_role("heading", name="Payment on its way")).to_be_visible()
     page.get_by_text("Test controls").click()
-    tab.inspect(f"{name}-processing")
+    inspect_looks(tab, name, "processing")
     if name == "still":
         assert page.evaluate("() => document.getAnimations().length") == 0
     tab.work(10, rounds=3)
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
-    tab.inspect(f"{name}-success")
+    inspect_looks(tab, name, "success")
+
+
+def inspect_looks(tab: Tab, name: str, state: str) -> None:
+    """Inspect the page as it stands; where colours are looked at, in the dark and in a system's own."""
+    for look, media in COLOURS.items() if name == "colours" else [(name, {})]:
+        tab.page.emulate_media(**media)
+        tab.inspect(f"{look}-{state}")
 
 
 def test_every_digit_of_a_price_is_shown(make_tab: Callable[..., Tab]) -> None:

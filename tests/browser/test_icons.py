@@ -43,7 +43,7 @@ def test_tokens_and_chains_have_their_icons(make_tab: Callable[..., Tab], settin
 
 def test_without_the_sprite_there_are_letters(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
-    tab.context.route(ICONS, lambda route: route.abort())
+    tab.page.route(ICONS, lambda route: route.abort())
     tab.open()
     expect(disc(tab, "USDC")).to_have_text("U")
     tab.choose("Base", "USDC")

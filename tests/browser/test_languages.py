@@ -216,7 +216,7 @@ def test_a_language_chosen_by_hand_stays_and_answers_are_in_it(make_tab: Callabl
 
 def test_without_cookies_answers_are_in_the_language_of_their_page(tab: Tab) -> None:
     order_id = tab.shop.order()
-    tab.context.route("**/payment/**", lambda route: route.continue_(headers=without_cookies(route.request.headers)))
+    tab.page.route("**/payment/**", lambda route: route.continue_(headers=without_cookies(route.request.headers)))
     page = tab.page
     page.goto(f"{tab.shop.url(order_id)}?lang=es")
     strings = load("es")

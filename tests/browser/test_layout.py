@@ -88,7 +88,7 @@ def test_on_a_screen_enlarged_four_times_nothing_covers_the_rest(make_tab: Calla
 def test_letters_of_twice_the_size_lose_nothing(make_tab: Callable[..., Tab], width: int, locale: str) -> None:
     """Found: names of one letter a line, amounts cut off, words over words, a bar over a third of the screen."""
     tab = make_tab(viewport={"width": width, "height": 740}, locale=locale)
-    tab.context.add_init_script(ENLARGE)
+    tab.page.add_init_script(ENLARGE)
     page = tab.open()
     expect(page.locator("#quote-total")).to_be_visible()
     assert page.locator("#pay-bar").evaluate("(bar) => getComputedStyle(bar).position") == "static"
@@ -191,7 +191,7 @@ def test_without_scripts_a_phone_shows_what_the_words_point_at(make_tab: Callabl
 
 def test_a_disc_is_whole_before_its_picture_comes(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
-    tab.context.route("**/icons*.svg", lambda route: route.abort())
+    tab.page.route("**/icons*.svg", lambda route: route.abort())
     page = tab.open()
     corner = page.locator("#quote-avatar .corner")
     expect(corner).to_have_count(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,6 +13,7 @@ from tests.browser.conftest import Tab
 from tests.browser.motion import end_motion
 from tests.support.pictures import make_png
 
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 UGLY = ("#ffff00", "#ffffff", "#000000", "#00ff00", "#777777", "#ff00ff")
 PHONES = ({"width": 390, "height": 844}, {"width": 320, "height": 640})
 PRICED: tuple[Mapping[str, Any], ...] = (
@@ -49,16 +50,9 @@ def colour_of(page: Page, selector: str, name: str) -> str:
     return "#" + bytes(int(each) for each in found[found.index("(") + 1 : -1].split(",")[:3]).hex()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_wears_the_merchants_look(make_tab: Callable[..., Tab], scheme: str) -> None:
-    tab = make_tab(color_scheme=scheme)
+def test_the_page_wears_the_merchants_look(tab: Tab) -> None:
     look = {"display_name": "Kyoto Tea House", "accent_color": "#0a7d5a", "support": "help@tea.example"}
     page = visit_dressed(tab, logo=make_png(), look=look, line_items=PRICED)
-    palette = make_light_palette("#0a7d5a") if scheme == "light" else make_dark_palette("#0a7d5a")
-    pay = tab.choose("Base", "USDC")
-    end_motion(page)
-    assert colour_of(page, "#pay-button", "backgroundColor") == palette.fill
-    assert colour_of(page, "#pay-button", "color") == palette.on_fill
     expect(page.locator(".merchant-name")).to_have_text("Kyoto Tea House")
     expect(page).to_have_title("Pay Kyoto Tea House")
     logo = page.locator(".merchant img")
@@ -66,22 +60,38 @@ def test_the_page_wears_the_merchants_look(make_tab: Callable[..., Tab], scheme:
     assert "/brand/" in str(logo.get_attribute("src"))
     contact = page.locator("#support").get_by_role("link", name="help@tea.example")
     expect(contact).to_have_attribute("href", f"mailto:help@tea.example?subject=Order%20{tab.order_id}")
-    tab.inspect(f"look-{scheme}")
-    pay.hover()
-    end_motion(page)
-    assert colour_of(page, "#pay-button", "backgroundColor") == palette.fill_deep
+    expect(tab.pay_button).to_be_visible()
+    inspect_in_each_scheme(tab, "look")
+    for scheme, palette in zip(SCHEMES, (make_light_palette("#0a7d5a"), make_dark_palette("#0a7d5a")), strict=True):
+        page.emulate_media(color_scheme=scheme)
+        page.mouse.move(0, 0)
+        end_motion(page)
+        assert colour_of(page, "#pay-button", "backgroundColor") == palette.fill
+        assert colour_of(page, "#pay-button", "color") == palette.on_fill
+        tab.pay_button.hover()
+        end_motion(page)
+        assert colour_of(page, "#pay-button", "backgroundColor") == palette.fill_deep
 
 
 @pytest.mark.parametrize("colour", UGLY)
 def test_no_colour_makes_the_page_illegible(make_tab: Callable[..., Tab], colour: str) -> None:
-    for scheme in ("light", "dark"):
-        tab = make_tab(color_scheme=scheme, viewport=PHONES[0])
-        page = visit_dressed(tab, look={"accent_color": colour, "support": "https://tea.example/help"})
-        button = tab.choose("Base", "USDC")
-        tab.inspect(f"ugly-{colour[1:]}-{scheme}")
-        button.click()
-        expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
-        tab.inspect(f"ugly-{colour[1:]}-{scheme}-sent")
+    tab = make_tab(viewport=PHONES[0])
+    page = visit_dressed(tab, look={"accent_color": colour, "support": "https://tea.example/help"})
+    expect(tab.pay_button).to_be_visible()
+    inspect_in_each_scheme(tab, f"ugly-{colour[1:]}")
+    tab.pay_button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    inspect_in_each_scheme(tab, f"ugly-{colour[1:]}-sent")
+
+
+def inspect_in_each_scheme(tab: Tab, name: str) -> None:
+    """Inspect the page as it stands by day and by night: that changes its colours and nothing else."""
+    grounds = set()
+    for scheme in SCHEMES:
+        tab.page.emulate_media(color_scheme=scheme)
+        grounds.add(colour_of(tab.page, "body", "backgroundColor"))
+        tab.inspect(f"{name}-{scheme}")
+    assert len(grounds) == len(SCHEMES)
 
 
 def test_a_broken_logo_gives_way_to_the_letter(tab: Tab) -> None:
@@ -97,7 +107,7 @@ def test_without_a_look_the_page_has_its_own(tab: Tab) -> None:
     expect(page.locator("#support")).to_have_count(0)
     expect(page.locator(".merchant img")).to_have_count(0)
     assert page.locator("link[href*='/brand/']").count() == 0
-    tab.choose("Base", "USDC")
+    expect(tab.pay_button).to_be_visible()
     end_motion(page)
     assert colour_of(page, "#pay-button", "backgroundColor") == "#3346d3"
 

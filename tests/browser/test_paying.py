@@ -137,7 +137,7 @@ def test_works_with_the_keyboard_alone(tab: Tab) -> None:
 
 def test_a_reload_does_not_offer_to_pay_twice(tab: Tab) -> None:
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     page.reload()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
@@ -148,7 +148,8 @@ def test_a_reload_does_not_offer_to_pay_twice(tab: Tab) -> None:
 
 def test_a_lost_answer_is_not_called_a_failure(tab: Tab) -> None:
     page = tab.open()
-    button = tab.choose("Base", "USDC")
+    button = tab.pay_button
+    expect(button).to_be_visible()
     tab.expected.append("Failed to load resource")
 
     def take_and_lose(route: Route) -> None:
@@ -184,7 +185,8 @@ def test_a_payment_that_never_left_is_given_up_after_a_minute(tab: Tab) -> None:
 
 def test_a_payment_whose_request_was_lost_is_sent_again_and_taken_once(tab: Tab) -> None:
     page = tab.open()
-    button = tab.choose("Base", "USDC")
+    button = tab.pay_button
+    expect(button).to_be_visible()
     tab.expected.append("Failed to load resource")
     page.route("**/pay", lambda route: route.abort(), times=1)
     with page.expect_response("**/pay") as taken:
@@ -200,7 +202,8 @@ def test_a_payment_whose_request_was_lost_is_sent_again_and_taken_once(tab: Tab)
 def test_offline_nothing_is_sent_and_nothing_is_paid_alone_later(tab: Tab) -> None:
     """Found: "Payment sent" for a minute, of a request that had not left; then, paid unasked once online."""
     page = tab.open()
-    button = tab.choose("Base", "USDC")
+    button = tab.pay_button
+    expect(button).to_be_visible()
     tab.expected.append("Failed to load resource")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/pay") else None)
@@ -225,7 +228,7 @@ def test_that_nothing_was_sent_stays_said_when_the_price_could_not_be_renewed(ta
     """Found: after a minute offline the page forgot that somebody had wanted to pay."""
     tab.context.clock.install()
     page = tab.open()
-    tab.choose("Base", "USDC")
+    expect(tab.pay_button).to_be_visible()
     tab.expected.append("Failed to load resource")
     tab.context.set_offline(True)
     tab.pay_button.click()
@@ -287,7 +290,7 @@ def test_what_could_not_be_loaded_is_loaded_once_there_is_a_connection(tab: Tab)
 def test_the_customer_may_stay(tab: Tab) -> None:
     tab.context.clock.install()
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.work(10, rounds=2)
     page.clock.run_for(2_000)
@@ -299,7 +302,7 @@ def test_the_customer_may_stay(tab: Tab) -> None:
 
 def test_a_paid_order_that_is_opened_again_sends_nobody_away(tab: Tab) -> None:
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.work(10, rounds=2)
     page.goto("about:blank")  # a page's own timers can't be ended once the clock is another
@@ -313,7 +316,7 @@ def test_a_paid_order_that_is_opened_again_sends_nobody_away(tab: Tab) -> None:
 
 def test_follows_along_when_news_cannot_be_had(tab: Tab) -> None:
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.expected.append("Failed to load resource")
     tab.context.set_offline(True)

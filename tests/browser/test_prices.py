@@ -28,7 +28,7 @@ def amount(page: Page) -> str:
 
 @pytest.mark.rule("expiry.3", "expiry.4")
 def test_the_same_price_is_renewed_in_passing(tab: Tab) -> None:
-    tab.page.clock.install()
+    tab.context.clock.install()
     page = tab.open()
     button = tab.choose("Arbitrum", "ETH")
     button.focus()
@@ -47,7 +47,7 @@ def test_the_same_price_is_renewed_in_passing(tab: Tab) -> None:
 
 @pytest.mark.usefixtures("moving_market")
 def test_a_higher_price_needs_consent(tab: Tab) -> None:
-    tab.page.clock.install()
+    tab.context.clock.install()
     tab.shop.move_price(ARBITRUM, selling=10**18)
     page = tab.open()
     button = tab.choose("Arbitrum", "ETH")
@@ -77,7 +77,7 @@ def test_a_higher_price_needs_consent(tab: Tab) -> None:
 
 @pytest.mark.usefixtures("moving_market")
 def test_a_lower_price_is_taken_without_a_question(tab: Tab) -> None:
-    tab.page.clock.install()
+    tab.context.clock.install()
     page = tab.open()
     button = tab.choose("Arbitrum", "ETH")
     button.focus()
@@ -97,7 +97,7 @@ def test_a_lower_price_is_taken_without_a_question(tab: Tab) -> None:
 
 @pytest.mark.usefixtures("moving_market")
 def test_an_unaccepted_price_is_compared_with_the_one_agreed_to(tab: Tab) -> None:
-    tab.page.clock.install()
+    tab.context.clock.install()
     tab.shop.move_price(ARBITRUM, selling=10**18)
     page = tab.open()
     button = tab.choose("Arbitrum", "ETH")
@@ -128,7 +128,7 @@ def test_a_price_that_ran_out_at_the_server_is_not_paid(tab: Tab) -> None:
 
 
 def test_prices_rest_after_ten_minutes(tab: Tab) -> None:
-    tab.page.clock.install()
+    tab.context.clock.install()
     page = tab.open()
     button = tab.choose("Base", "USDC")
     for _ in range(10):

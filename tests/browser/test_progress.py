@@ -91,7 +91,7 @@ def test_what_takes_long_is_said_calmly_and_with_what_happens_next(tab: Tab, act
 def test_the_page_hears_of_a_change_without_asking(tab: Tab) -> None:
     with tab.page.expect_response("**/events"):
         page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(page, "Payment sent")
     page.wait_for_timeout(500)
     asked = count_status(page)
@@ -109,7 +109,7 @@ def test_without_a_stream_the_page_asks_again_and_again(tab: Tab) -> None:
     tab.page.route("**/events", lambda route: route.abort())
     page = tab.open()
     asked = count_status(page)
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(page, "Payment sent")
     work_unseen(tab)
     expect_heading(page, "Payment on its way")
@@ -124,7 +124,7 @@ def test_a_refused_stream_is_no_trouble(tab: Tab, monkeypatch: pytest.MonkeyPatc
     streams: list[str] = []
     tab.page.on("request", lambda request: streams.append(request.url) if "/events" in request.url else None)
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(page, "Payment sent")
     work_unseen(tab)
     expect_heading(page, "Payment on its way")
@@ -137,7 +137,7 @@ def test_a_stream_that_ends_is_resumed(tab: Tab, monkeypatch: pytest.MonkeyPatch
     streams: list[str] = []
     tab.page.on("request", lambda request: streams.append(request.url) if "/events" in request.url else None)
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(page, "Payment sent")
     page.wait_for_timeout(4_000)
     assert len(streams) >= 2
@@ -148,7 +148,7 @@ def test_a_stream_that_ends_is_resumed(tab: Tab, monkeypatch: pytest.MonkeyPatch
 def test_tabs_that_nobody_looks_at_leave_connections_to_the_others(tab: Tab) -> None:
     """A browser opens six to a host, and a stream keeps one: the seventh tab would wait until another one is closed."""
     first = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(first, "Payment sent")
     first.evaluate(HIDE, True)
     for _ in range(7):
@@ -176,7 +176,7 @@ def test_a_tab_that_was_opened_unseen_listens_once_it_is_looked_at(tab: Tab) -> 
 
 def test_a_closed_order_holds_no_stream(tab: Tab) -> None:
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(page, "Payment sent")
     tab.work(10, rounds=2)
     expect_heading(page, "Payment complete")
@@ -198,7 +198,7 @@ def test_title_and_icon_tell_the_state(tab: Tab) -> None:
         urls.add(str(icon.get_attribute("href")))
 
     expect_tab("^Pay .*Tea & Co", "waiting")
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(page, "Payment sent")
     expect_tab("^Payment sent · .*Tea & Co", "progress")
     expect(page.locator("#summary-text")).to_have_text(re.compile("^Payment to .*Tea & Co"))
@@ -220,7 +220,7 @@ def test_offline_says_what_goes_on_without_the_page(make_tab: Callable[..., Tab]
     tab = make_tab(viewport={"width": 390, "height": 844})
     tab.expected.append("Failed to load resource")
     page = tab.open()
-    tab.choose("Base", "USDC").click()
+    tab.pay_button.click()
     expect_heading(page, "Payment sent")
     go_offline(tab, "Payment sent")
     tab.context.set_offline(False)

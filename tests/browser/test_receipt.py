@@ -23,10 +23,11 @@ from tests.browser.customer import expect_heading, expect_tab_icon, read_rows, s
 PHONE = {"viewport": {"width": 320, "height": 640}}
 
 
-def pay(tab: Tab, chain: str = "Base", symbol: str = "USDC", **order: Any) -> Page:
-    """Pay an order in full, and wait until the merchant has it."""
+def pay(tab: Tab, *way: str, **order: Any) -> Page:
+    """Pay an order in full, as the page suggests or with a chain's token, and wait until the merchant has it."""
     page = tab.open(**order)
-    tab.choose(chain, symbol).click()
+    button = tab.choose(*way) if way else tab.pay_button
+    button.click()
     expect_heading(page, "Payment sent")
     tab.work(4, rounds=4)
     expect_heading(page, "Payment complete")
@@ -87,14 +88,14 @@ def test_a_receipt_is_copied_as_plain_text(make_tab: Callable[..., Tab]) -> None
 
 def test_who_may_not_copy_is_told_what_else_to_do(make_tab: Callable[..., Tab]) -> None:
     tab = make_tab()
-    tab.context.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    tab.page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
     page = pay(tab)
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.locator("#receipt-said")).to_contain_text("Select the text, or print it.")
 
 
 def test_a_receipt_is_printed(tab: Tab, tmp_path: Path) -> None:
-    tab.context.add_init_script("window.printed = 0; window.print = () => { window.printed += 1; }")
+    tab.page.add_init_script("window.printed = 0; window.print = () => { window.printed += 1; }")
     page = pay(tab, "Arbitrum", "ETH")
     expect(page.locator("#receipt-rows [data-name=date] time")).to_have_text(re.compile(r"\b\d\d:\d\d:\d\d\b"))
     page.get_by_role("button", name="Print or save as PDF").click()

@@ -123,7 +123,7 @@ def test_the_code_is_fetched_by_who_looks_at_it(tab: Tab) -> None:
 
 def test_a_page_whose_script_did_not_come_says_so(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
-    tab.context.route("**/main-*.js", lambda route: route.abort())
+    tab.page.route("**/main-*.js", lambda route: route.abort())
     page = tab.open()
     expect(page.get_by_role("heading", name="Still loading")).to_be_visible()
     expect(page.get_by_text("JavaScript").filter(visible=True)).to_have_count(0)

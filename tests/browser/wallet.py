@@ -85,10 +85,10 @@ class TestWallet:
     added: list[dict[str, Any]] = field(default_factory=list)
     before_batch: Callable[[], None] = lambda: None
 
-    def inject(self, context: BrowserContext, *names: str) -> None:
-        """Put the wallet into every page of a browser, under each of these names."""
-        context.expose_function("askWallet", self.answer)
-        context.add_init_script(INJECTED % json.dumps(names))
+    def inject(self, where: Page | BrowserContext, *names: str) -> None:
+        """Put the wallet into a tab, or into every page of a browser, under each of these names."""
+        where.expose_function("askWallet", self.answer)
+        where.add_init_script(INJECTED % json.dumps(names))
 
     def answer(self, name: str, method: str, parameters: str) -> str:
         """Answer the page."""

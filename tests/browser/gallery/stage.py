@@ -160,7 +160,7 @@ class State:
         tab.expected += [self.expects] if self.expects else []
         if self.wallet:
             stage.wallet.holds = {self.holds} - {""}
-            stage.wallet.inject(tab.context, self.wallet)
+            stage.wallet.inject(tab.page, self.wallet)
         page = tab.visit(order_id)
         if self.has_scripts and settings.get("java_script_enabled", True):
             page.wait_for_function(INTERACTIVE)

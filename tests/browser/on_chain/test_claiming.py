@@ -68,7 +68,7 @@ def signer_of(signed: dict[str, Any]) -> str:
 
 
 def test_who_says_that_they_have_paid_signs_for_it(tab: Tab, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Signing Wallet")
+    wallet.inject(tab.page, "Signing Wallet")
     page = tab.visit(tab.shop.real_order(EnvMode.TEST))
     handed_in = answer_claims(page, 3)
     page.get_by_text("You have paid, and it is not shown here?").click()
@@ -88,7 +88,7 @@ def test_who_says_that_they_have_paid_signs_for_it(tab: Tab, wallet: TestWallet)
 
 
 def test_of_several_transfers_the_customer_says_which(tab: Tab, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Signing Wallet")
+    wallet.inject(tab.page, "Signing Wallet")
     page = tab.visit(tab.shop.real_order(EnvMode.TEST))
     handed_in = answer_claims(page, 3, 7)
     page.get_by_text("You have paid, and it is not shown here?").click()
@@ -101,7 +101,7 @@ def test_of_several_transfers_the_customer_says_which(tab: Tab, wallet: TestWall
 
 
 def test_who_does_not_sign_is_told_that_the_money_is_not_lost(tab: Tab, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Signing Wallet")
+    wallet.inject(tab.page, "Signing Wallet")
     wallet.declines = {"eth_signTypedData_v4"}
     page = tab.visit(tab.shop.real_order(EnvMode.TEST))
     handed_in = answer_claims(page, 3)
@@ -113,7 +113,7 @@ def test_who_does_not_sign_is_told_that_the_money_is_not_lost(tab: Tab, wallet: 
 
 
 def test_a_payment_without_the_orders_name_is_signed_for_at_once(tab: Tab, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Signing Wallet")
+    wallet.inject(tab.page, "Signing Wallet")
     page = choose(tab, "USDC")
     handed_in = answer_claims(page, 3)
 

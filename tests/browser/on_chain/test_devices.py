@@ -109,7 +109,7 @@ def test_this_page_follows_what_is_paid_on_the_phone(
     desktop, phone = make_tab(), make_tab(**PHONE)
     watched = open_order(desktop)
     expect(watched.locator("#no-wallet")).to_be_visible()
-    wallet.inject(phone.context, "Phone Wallet")
+    wallet.inject(phone.page, "Phone Wallet")
     phone_page = choose_again(phone.visit(desktop.order_id), "ETH")
     with phone_page.expect_response("**/report"):
         pay_button(phone_page).click()
@@ -134,7 +134,7 @@ def test_the_address_is_copied(tab: Tab) -> None:
 
 @pytest.mark.parametrize(("script", "said"), [(WITHOUT_CLIPBOARD, "Link copied."), (WITHOUT_COPYING, "is selected")])
 def test_where_copying_is_forbidden_the_address_is_selected(tab: Tab, script: str, said: str) -> None:
-    tab.context.add_init_script(script)
+    tab.page.add_init_script(script)
     page = open_order(tab)
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#copy-said")).to_contain_text(said)
@@ -142,7 +142,7 @@ def test_where_copying_is_forbidden_the_address_is_selected(tab: Tab, script: st
 
 
 def test_with_a_wallet_the_other_ways_are_folded(tab: Tab, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = open_order(tab)
     expect(page.get_by_role("heading", name="Choose how to pay")).to_be_visible()
     expect(page.locator("#no-wallet")).to_be_hidden()
@@ -154,8 +154,8 @@ def test_with_a_wallet_the_other_ways_are_folded(tab: Tab, wallet: TestWallet) -
 
 
 def test_a_wallet_that_comes_late_takes_the_first_place(tab: Tab, wallet: TestWallet) -> None:
-    tab.context.expose_function("askWallet", wallet.answer)
-    tab.context.add_init_script(LATE_WALLET)
+    tab.page.expose_function("askWallet", wallet.answer)
+    tab.page.add_init_script(LATE_WALLET)
     page = open_order(tab)
     expect(page.locator("#no-wallet")).to_be_visible()
     page.evaluate("() => window.dispatchEvent(new Event('wallet-comes'))")
@@ -190,7 +190,7 @@ def test_without_a_wallet_a_phone_is_led_into_one(make_tab: Callable[..., Tab]) 
 
 
 def test_by_keyboard_alone(tab: Tab, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = open_order(tab)
     page.locator("#devices summary").focus()
     page.keyboard.press("Enter")
@@ -223,7 +223,7 @@ def test_without_a_connection_it_is_copied_all_the_same(tab: Tab) -> None:
 
 
 def test_while_a_wallet_asks_nobody_is_sent_elsewhere(tab: Tab, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     wallet.holds = {"eth_sendTransaction"}
     page = choose(tab, "ETH")
     pay_button(page).click()

@@ -52,7 +52,7 @@ def row(page: Page, symbol: str) -> str:
 def test_a_wallet_that_is_connected_pays_in_one_click(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
     net.fund(wallet.account, "WETH", 10**18)
     net.fund(wallet.account, "ETH", 10**16)
-    wallet.inject(tab.context, "Rabby <b>")
+    wallet.inject(tab.page, "Rabby <b>")
     page = visit(tab)
     short = f"{wallet.account[:4]}…{wallet.account[-2:]}"
     expect(pay_button(page)).to_have_text(re.compile(rf"^Pay ≈\s0\.0\d+\sWETH with .Rabby <b>. \({short}\)$"))
@@ -75,7 +75,7 @@ def test_a_wallet_that_is_connected_pays_in_one_click(tab: Tab, net: MainNet, wa
 def test_the_merchants_own_token_is_preferred(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
     for symbol, amount in (("USDC", 10 * PRICE), ("WETH", 10**18), ("ETH", 10**16)):
         net.fund(wallet.account, symbol, amount)
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     begun = time.monotonic()
     page = visit(tab)
     expect(pay_button(page)).to_be_visible()
@@ -97,7 +97,7 @@ def test_who_connects_sees_what_they_hold(tab: Tab, net: MainNet, wallet: TestWa
     net.fund(wallet.account, "USDC", PRICE)
     net.fund(wallet.account, "ETH", 10**16)
     wallet.is_connected = False
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     page = visit(tab)
     connect = page.get_by_role("button", name="Connect wallet")
     expect(connect).to_be_visible()
@@ -119,7 +119,7 @@ def test_what_is_not_enough_is_grey_and_says_what_is_missing(tab: Tab, net: Main
     net.fund(wallet.account, "USDC", 10_000_000)
     net.fund(wallet.account, "DAI", 10**20)
     net.fund(wallet.account, "ETH", 10**9)
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     page = visit(tab)
     expect(page.get_by_text("Nothing that we can see in this wallet is enough.")).to_be_visible()
     expect(pay_button(page)).to_be_hidden()
@@ -134,7 +134,7 @@ def test_what_is_not_enough_is_grey_and_says_what_is_missing(tab: Tab, net: Main
 
 def test_the_network_fee_is_counted(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
     net.fund(wallet.account, "USDC", PRICE)
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     page = visit(tab)
     expect(page.locator(".token.poor").first).to_contain_text("You need 0.0000975 ETH more for the network fee.")
     page.get_by_role("button", name=re.compile("^USDC Base")).click()
@@ -146,7 +146,7 @@ def test_another_account_is_noticed_before_it_pays(tab: Tab, net: MainNet, walle
     for account in (wallet.account, OTHER):
         net.fund(account, "USDC", PRICE)
         net.fund(account, "ETH", 10**16)
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     page = visit(tab)
     expect(pay_button(page)).to_be_visible()
     wallet.account = OTHER  # without an event: some wallets send none
@@ -177,7 +177,7 @@ def silent(shop: Shop) -> Iterator[None]:
 @pytest.mark.usefixtures("silent")
 def test_a_chain_that_hangs_is_unknown_and_not_empty(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
     net.fund(wallet.account, "USDC", PRICE)
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     page = visit(tab)
     expect(page.get_by_text("We could not read what you hold on Base.")).to_be_visible()
     assert "Balance unknown" in row(page, "USDC")
@@ -191,7 +191,7 @@ def test_the_wallet_is_asked_where_no_endpoint_answers(tab: Tab, net: MainNet, w
     net.fund(wallet.account, "USDC", PRICE)
     net.fund(wallet.account, "ETH", 10**16)
     wallet.chain = hex(CHAIN)
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     page = visit(tab)
     expect(pay_button(page)).to_have_text(re.compile(r"^Pay\s42.50\sUSDC with"))
 
@@ -203,7 +203,7 @@ def test_on_a_phone_the_way_to_pay_is_on_the_first_screen(
     net.fund(wallet.account, "WETH", 10**18)
     net.fund(wallet.account, "ETH", 10**16)
     tab = make_tab(**settings)
-    wallet.inject(tab.context, "A wallet with quite a long name")
+    wallet.inject(tab.page, "A wallet with quite a long name")
     page = visit(tab)
     button = pay_button(page)
     expect(button).to_be_in_viewport(ratio=1)

@@ -55,7 +55,7 @@ def test_dollars_on_another_chain_pay_in_one_click(tab: Tab, nets: Mapping[int, 
     far.chain.rpc("anvil_impersonateAccount", wallet.account)
     far.fund(wallet.account, "USDC", 100_000_000)
     far.fund(wallet.account, "ETH", 10**17)
-    wallet.inject(tab.context, "Rabby")
+    wallet.inject(tab.page, "Rabby")
     page = tab.visit(tab.shop.real_order(EnvMode.TEST, address=f"0x{next(ADDRESSES):040x}"))
     expect(pay_button(page)).to_have_text(re.compile(r"^Pay\s≈\s42\.51\d+\sUSDC with .Rabby. \("))
     expect(page.locator(".quote")).to_contain_text("Optimism")

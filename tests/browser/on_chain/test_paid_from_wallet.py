@@ -15,7 +15,7 @@ from tests.support.main_net import MainNet
 
 
 def test_a_swap_is_followed_to_its_receipt(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = choose(tab, "ETH")
     pay_button(page).click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()

@@ -80,7 +80,7 @@ def test_a_cancelled_tab_shows_the_hash_that_the_wallet_gave(
 ) -> None:
     """Attack: it said that nothing had been paid, without a hash, while 42.50 arrived."""
     tab = make_tab(**({"viewport": PHONE} if name == "phone" else {}))
-    wallet.inject(tab.context, "Slow Wallet")
+    wallet.inject(tab.page, "Slow Wallet")
     wallet.holds = {SEND}
     page = choose(tab, "USDC")
     pay_button(page).click()
@@ -135,7 +135,7 @@ def test_that_no_payment_was_seen_is_said_once_the_chains_were_read(tab: Tab, ne
 
 def test_a_late_success_does_not_warn_to_pay_again(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
     """Attack: after paid_late it still said not to pay again."""
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = tab.visit(tab.shop.real_order(EnvMode.TEST, expires_at=tab.shop.clock.now() + timedelta(hours=1)))
     tab.shop.clock.advance(hours=1, seconds=1)
     tab.work()
@@ -185,7 +185,7 @@ def test_a_wallets_error_is_a_sentence(
     tab: Tab, wallet: TestWallet, code: int | str, message: str, data: object, sentence: str
 ) -> None:
     """Attack: a wallet without gas got raw JSON."""
-    wallet.inject(tab.context, "Broke Wallet")
+    wallet.inject(tab.page, "Broke Wallet")
     wallet.failures = {SEND: {"code": code, "message": message, "data": data}}
     page = choose(tab, "USDC")
     pay_button(page).click()
@@ -198,7 +198,7 @@ def test_a_wallet_without_gas_is_told_what_to_do(make_tab, net: MainNet, wallet:
     """The chain's own refusal, on both sizes of screen."""
     for name, settings in (("desktop", {}), ("phone", {"viewport": PHONE})):
         tab = make_tab(**settings)
-        wallet.inject(tab.context, "Empty Wallet")
+        wallet.inject(tab.page, "Empty Wallet")
         net.fund(PAYER, "ETH", 10**18)
         wallet.gas_price, wallet.is_connected = "0x3b9aca00", True
         page = choose(tab, "USDC")
@@ -211,7 +211,7 @@ def test_a_wallet_without_gas_is_told_what_to_do(make_tab, net: MainNet, wallet:
 
 def test_a_doubtful_error_is_not_answered_by_paying_twice(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
     """The wallet has sent, and then fails: who clicks on must look first."""
-    wallet.inject(tab.context, "Broken Wallet")
+    wallet.inject(tab.page, "Broken Wallet")
     wallet.fails_after = {SEND}
     page = choose(tab, "USDC")
     pay_button(page).click()

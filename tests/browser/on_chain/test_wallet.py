@@ -28,7 +28,7 @@ REVERTS = bytes.fromhex("5f5ffd")
 
 
 def test_a_permission_and_a_payment_are_signed_on_the_right_network(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = choose(tab, "WETH")
     expect(page.get_by_text("Payments on this page move test coins on test networks.")).to_be_visible()
     expect(page.locator("#test-controls")).to_have_count(0)
@@ -62,7 +62,7 @@ def test_a_permission_and_a_payment_are_signed_on_the_right_network(tab: Tab, ne
 
 def test_a_wallet_that_can_takes_both_in_one(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
     wallet.is_atomic, wallet.chain = True, hex(CHAIN)
-    wallet.inject(tab.context, "Smart Wallet")
+    wallet.inject(tab.page, "Smart Wallet")
     page = choose(tab, "WETH")
     with page.expect_response("**/report"):
         pay_button(page).click()
@@ -87,7 +87,7 @@ def test_a_batch_that_fails_leaves_no_permission_behind(tab: Tab, net: MainNet, 
     pool = net.v3_factory("getPool", weth, usdc, 500)
     wallet.is_atomic, wallet.chain = True, hex(CHAIN)
     wallet.before_batch = lambda: net.chain.set_code(pool, REVERTS)
-    wallet.inject(tab.context, "Smart Wallet")
+    wallet.inject(tab.page, "Smart Wallet")
     page = choose(tab, "WETH")
     pay_button(page).click()
     expect_problem(page, "The network refused the transaction; the money stayed in your wallet")
@@ -100,7 +100,7 @@ def test_a_batch_that_fails_leaves_no_permission_behind(tab: Tab, net: MainNet, 
 def test_who_declines_has_paid_nothing_and_may_try_again(
     tab: Tab, net: MainNet, wallet: TestWallet, declined: str
 ) -> None:
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     wallet.declines = {declined}
     page = choose(tab, "ETH")
     pay_button(page).click()
@@ -124,7 +124,7 @@ def test_without_a_wallet_the_page_says_what_to_do(tab: Tab) -> None:
 
 def test_too_little_is_said_before_anything_is_signed(tab: Tab, wallet: TestWallet) -> None:
     tab.expected.append("409")
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = choose(tab, "USDC")
     pay_button(page).click()
     expect_problem(page, "This wallet holds 0.00 USDC on Base, and 42.50 USDC are needed.")
@@ -136,7 +136,7 @@ def test_a_network_that_the_wallet_does_not_know_is_offered_with_public_endpoint
     tab: Tab, net: MainNet, wallet: TestWallet
 ) -> None:
     wallet.knows = frozenset({"0x1"})
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = tab.visit(tab.shop.real_order(EnvMode.LIVE, address=f"0x{next(ADDRESSES):040x}"))
     choose_again(page, "ETH")
     wallet.declines = {"wallet_addEthereumChain"}
@@ -156,7 +156,7 @@ def test_a_network_that_the_wallet_does_not_know_is_offered_with_public_endpoint
 def test_a_network_of_a_test_order_is_named_only(tab: Tab, wallet: TestWallet) -> None:
     """It may rehearse a main net, where the wallet would pay with real money."""
     wallet.knows = frozenset({"0x1"})
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = choose(tab, "ETH")
     pay_button(page).click()
     expect_problem(page, "Your wallet does not know Base. Add that network in the wallet")
@@ -165,7 +165,7 @@ def test_a_network_of_a_test_order_is_named_only(tab: Tab, wallet: TestWallet) -
 
 
 def test_of_several_wallets_the_customer_chooses(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
-    wallet.inject(tab.context, "Red Wallet", "Blue <b>Wallet</b>")
+    wallet.inject(tab.page, "Red Wallet", "Blue <b>Wallet</b>")
     page = choose(tab, "ETH")
     pay_button(page).click()
     dialog = page.get_by_role("dialog")
@@ -184,7 +184,7 @@ def test_a_report_that_is_lost_is_repeated_and_the_payment_never_denied(
     tab: Tab, net: MainNet, wallet: TestWallet
 ) -> None:
     tab.expected.append("Failed to load resource")
-    wallet.inject(tab.context, "Test Wallet")
+    wallet.inject(tab.page, "Test Wallet")
     page = choose(tab, "ETH")
     forget_reports(tab)
     page.route("**/report", lambda route: route.abort())

@@ -43,7 +43,7 @@ WIDTHS = """async () => {
 
 def list_wallets(tab: Tab, pictures: list[Any]) -> Page:
     """Open the list of wallets, of which each announces one of these pictures."""
-    tab.context.add_init_script(ANNOUNCE % json.dumps(pictures))
+    tab.page.add_init_script(ANNOUNCE % json.dumps(pictures))
     page = choose(tab, "ETH")
     pay_button(page).click()
     expect(page.locator("#wallets .avatar")).to_have_count(len(pictures))
