@@ -358,7 +358,7 @@ def test_a_refund_is_signed_by_the_merchant_and_found_on_the_chain(shop: ChainSh
     mined_at = int(shop.nets[BASE].chain.rpc("eth_getBlockByNumber", block, False)["timestamp"], 16)
     assert datetime.fromisoformat(sent_back["timestamp"]).timestamp() == mined_at
     done = {"hash": tx_hash, "timestamp": sent_back["timestamp"], "status": "final", "transaction": None}
-    assert sent_back == {**refund, **done}
+    assert sent_back == {**refund, **done, "amount_sent": refund["amount"]}
     assert (shop.balance(BASE), shop.nets[BASE].balance(customer.address, "USDC")) == (0, before)
     assert shop.unmatched() == []
 
