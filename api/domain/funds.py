@@ -11,6 +11,8 @@ from api.domain.transfers import TransferKind
 
 NOTABLE_SHARE = 100
 """Money under the price's hundredth part changes no status: anybody who has the link can send that."""
+WEIGHTY_SHARE = 10
+"""Money under the price's tenth part does not end an order at its expiry: for little, a stranger could."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,9 @@ class Credit:
         Whether its sender is one from whom nothing is taken; then its amount does not count.
     is_after_close : bool
         Whether the order was closed when it came.
-    is_notable : bool
-        Of another token than the one asked for: whether it is worth a hundredth of the price, as far as can be told.
+    is_notable, is_weighty : bool
+        Of another token than the one asked for: whether it is worth a hundredth of the price, as far as can be told;
+        whether it is known to be worth a tenth of it.
     asked_back, sent_back : int
         What the merchant wants to send back of it, and has sent back for good; smallest units.
     """
@@ -50,6 +53,7 @@ class Credit:
     is_rejected: bool = False
     is_after_close: bool = False
     is_notable: bool = True
+    is_weighty: bool = True
     asked_back: int = 0
     sent_back: int = 0
 
@@ -67,6 +71,11 @@ class Funds:
         wants to send back.
     first_at : datetime or None
         When a notable transfer of any kind was mined for the first time; None while there is none.
+    paid_at : datetime or None
+        When what counts had come to the price: what a bridge delivered counts since its deposit; None while it is
+        short.
+    is_slight : bool
+        Whether all that came is less than a tenth of the price, as far as can be told.
     in_flight : bool
         Whether a bridge has taken in what was built for the order, and neither delivered nor, with finality, given it
         back.
@@ -89,6 +98,8 @@ class Funds:
     seen: int = 0
     seen_final: int = 0
     first_at: datetime | None = None
+    paid_at: datetime | None = None
+    is_slight: bool = False
     in_flight: bool = False
     returned: bool = False
     redirected: bool = False
@@ -122,6 +133,8 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         seen=sum(_count_kept(row) for row in in_time),
         seen_final=sum(_count_kept(row) for row in in_time if row.is_final),
         first_at=_find_first_at(rows, price),
+        paid_at=_find_paid_at(rows, in_time, price),
+        is_slight=bool(early) and not _is_weighty(early, price),
         in_flight=any(row.is_built and not row.is_overdue for row in waiting),
         returned=any(row.is_built and row.is_overdue and row.is_final for row in waiting)
         or _is_refunded_by_bridge(rows),
@@ -190,6 +203,28 @@ def _find_first_at(rows: Sequence[Credit], price: int | None) -> datetime | None
             if _is_notable([row], price) or (row.is_settlement_token and came * NOTABLE_SHARE >= (price or 0)):
                 return row.mined_at
     return None
+
+
+def _find_paid_at(rows: Sequence[Credit], in_time: Sequence[Credit], price: int | None) -> datetime | None:
+    """Return when the price had come together, each delivery at the moment of the deposit that it answers."""
+    deposits: dict[str, datetime] = {}
+    for row in rows:
+        if row.kind == TransferKind.DEPOSIT:
+            deposits.setdefault(row.bridge_key, row.mined_at)
+    came = 0
+    moments = ((min(row.mined_at, deposits.get(row.bridge_key, row.mined_at)), row) for row in in_time)
+    for moment, row in sorted(moments, key=lambda pair: pair[0]):
+        came += _count_kept(row)
+        if price is not None and came >= price:
+            return moment
+    return None
+
+
+def _is_weighty(payments: Sequence[Credit], price: int | None) -> bool:
+    """Whether payments are worth a tenth of the price together, or one of them is known to be."""
+    if any(row.is_weighty for row in payments if not row.is_settlement_token):
+        return True
+    return sum(row.amount for row in payments if row.is_settlement_token) * WEIGHTY_SHARE >= (price or 0)
 
 
 def _is_notable(payments: Sequence[Credit], price: int | None) -> bool:

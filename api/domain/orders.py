@@ -105,10 +105,19 @@ class OrderStep:
     reason: StatusReason
 
 
-def advance(order: OrderState, funds: Funds, now: datetime) -> tuple[OrderStep, ...]:
-    """Return the changes that are due, in their order; none if the order is where it belongs."""
+def advance(
+    order: OrderState, funds: Funds, now: datetime, *, known_until: datetime | None = None
+) -> tuple[OrderStep, ...]:
+    """Return the changes that are due, in their order; none if the order is where it belongs.
+
+    Parameters
+    ----------
+    known_until : datetime, optional
+        Up to which moment all that was mined is known; now without it. An order fails for want of money only when that
+        is past its end: unlike one that expired, it takes no payment any more.
+    """
     steps = []
-    while step := _find_next(order, funds, now):
+    while step := _find_next(order, funds, now, known_until or now):
         steps.append(step)
         order = replace(order, status=step.status, reason=step.reason)
     return tuple(steps)
@@ -141,12 +150,12 @@ def takes_payment(order: OrderState, mined_at: datetime) -> bool:
     return order.status != OrderStatus.EXPIRED or mined_at <= order.expires_at + LATE_WINDOW
 
 
-def _find_next(order: OrderState, funds: Funds, now: datetime) -> OrderStep | None:
-    step = _find_due(order, funds, now)
+def _find_next(order: OrderState, funds: Funds, now: datetime, known_until: datetime) -> OrderStep | None:
+    step = _find_due(order, funds, now, known_until)
     return None if step == OrderStep(status=order.status, reason=order.reason) else step
 
 
-def _find_due(order: OrderState, funds: Funds, now: datetime) -> OrderStep | None:
+def _find_due(order: OrderState, funds: Funds, now: datetime, known_until: datetime) -> OrderStep | None:
     match order.status:
         case OrderStatus.CREATED if funds.first_at is not None:
             return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
@@ -157,7 +166,7 @@ def _find_due(order: OrderState, funds: Funds, now: datetime) -> OrderStep | Non
         case OrderStatus.EXPIRED if funds.first_at is not None and takes_payment(order, funds.first_at):
             return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
         case OrderStatus.PROCESSING if not funds.all_sent_back or funds.in_flight:
-            return _settle(order, funds, now)
+            return _settle(order, funds, min(now, known_until))
     return _find_after_close(order, funds)
 
 
@@ -181,31 +190,33 @@ def _find_after_close(order: OrderState, funds: Funds) -> OrderStep:
     return OrderStep(status=order.status, reason=reason)
 
 
-def _settle(order: OrderState, funds: Funds, now: datetime) -> OrderStep:
+def _settle(order: OrderState, funds: Funds, known_until: datetime) -> OrderStep:
     if funds.first_at is None:
         reason = StatusReason.ROUTE_FAILED if funds.redirected else StatusReason.REORGED
         return OrderStep(status=OrderStatus.CREATED, reason=reason)
     if order.amount is not None and funds.seen_final >= order.amount:
         return OrderStep(status=OrderStatus.SUCCESS, reason=_find_reason(order, funds))
-    failure = _find_failure(order, funds, now)
+    failure = _find_failure(order, funds, known_until)
     if failure is not None:
         return OrderStep(status=OrderStatus.FAILED, reason=failure)
     return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
 
 
-def _find_failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | None:
+def _find_failure(order: OrderState, funds: Funds, known_until: datetime) -> StatusReason | None:
     """Say why no more can be hoped for, or None while it can.
 
     Until it expires only the failure of a deposit that was built for it ends an order: whatever else anybody may send
-    who has the link leaves it payable.
+    who has the link leaves it payable. What is so little that a stranger may have sent it to end the order takes
+    nothing from it: it waits for its price as long as one does that expired without any.
     """
     if not _is_short(order, funds):
         return None
     shortage = _find_shortage(order, funds)
     if funds.returned and shortage == StatusReason.NONE:
         return StatusReason.ROUTE_FAILED
-    deadline = order.expires_at + LATE_WINDOW if _is_late(order, funds) else order.expires_at
-    return None if now < deadline or shortage == StatusReason.NONE else shortage
+    takes_late = funds.is_slight or _is_late(order, funds)
+    deadline = order.expires_at + LATE_WINDOW if takes_late else order.expires_at
+    return None if known_until < deadline or shortage == StatusReason.NONE else shortage
 
 
 def _find_reason(order: OrderState, funds: Funds) -> StatusReason:
@@ -233,4 +244,6 @@ def _is_short(order: OrderState, funds: Funds) -> bool:
 
 
 def _is_late(order: OrderState, funds: Funds) -> bool:
-    return funds.first_at is not None and funds.first_at > order.expires_at
+    """Whether the price came together after the order's end, or, where it is short, all that came."""
+    moment = funds.paid_at or funds.first_at
+    return moment is not None and moment > order.expires_at

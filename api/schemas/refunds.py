@@ -51,13 +51,16 @@ class RefundAnswer(AnswerSchema):
     transfer = Text("The transfer that brought it", example=TRANSFER_EXAMPLE)
     chain_id = fields.Integer(metadata={"description": "The chain", "example": 8453})
     token = AddressText("The token's address")
-    amount = Digits("Smallest units of this token")
+    amount = Digits("What was asked for, in smallest units of this token")
+    amount_sent = Digits("What was really sent of it: by one transaction or several, less or more than that")
     to = AddressText("Who gets it")
-    hash = MaybeHash("Empty until the chain has it")
-    timestamp = Moment("When it was mined; null until then", allow_none=True)
-    status = Word(RefundStatus, "Whether the wallet has signed it, and whether its chain keeps it")
+    hash = MaybeHash("The last transaction that sent some of it; empty until the chain has one")
+    timestamp = Moment("When that was mined; null until then", allow_none=True)
+    status = Word(RefundStatus, "Whether the wallet has signed all of it, and whether its chain keeps it")
     transaction = fields.Nested(
-        RefundTransactionAnswer, allow_none=True, metadata={"description": "What is to be signed; null once it is sent"}
+        RefundTransactionAnswer,
+        allow_none=True,
+        metadata={"description": "What is to be signed of it still; null once all is sent"},
     )
 
 

@@ -7,12 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from api.domain.confirmations import Confirmations
+from api.domain.env import EnvMode
 from api.services.orders import expiry
-from api.services.orders.expiry import expire_orders
+from api.services.orders.expiry import PATIENCE, expire_orders
 from api.services.settlement.watching.watcher import watch
 from api.services.simulator.chain import BLOCK_TIME, FINALITY_BLOCKS
+from api.services.simulator.ledger import SimulatedLedger
+from api.storage.tables import WatchCursor
 from tests.api.conftest import START
 from tests.support.shop import Shop
 from tests.support.simulated_payments import ETH_PRICE, list_unmatched_reasons, read_order, send
@@ -98,6 +102,33 @@ def test_an_order_expires_even_when_its_chain_does_not_answer(shop: Shop) -> Non
     shop.clock.advance(seconds=1)
     expire_orders(shop.resources)
     assert shop.history(order_id) == ["created/", "expired/expired"]
+
+
+@pytest.mark.parametrize("away", ["the merchant's", "another", "all"])
+def test_a_short_order_waits_for_a_chain_that_nobody_reads(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, away: str
+) -> None:
+    """It is connected no more, or has never been read: it may come back with the rest of the price."""
+    order_id = shop.create()
+    send(shop, order_id, 10**6 // 2)
+    shop.wait(2)
+    ledger = shop.resources.ledgers[EnvMode.TEST]
+    settled = read_order(shop, order_id).settlement_chain_id
+    connected = {"the merchant's": ledger.chain_ids - {settled}, "another": ledger.chain_ids | {7}, "all": frozenset()}
+    with monkeypatch.context() as patch:
+        patch.setattr(SimulatedLedger, "chain_ids", connected[away])
+        for left, status in ((PATIENCE, "processing/underpaid"), (timedelta(0), "failed/underpaid")):
+            shop.clock.set(START + timedelta(hours=24) + PATIENCE - min(left, timedelta(seconds=1)))
+            read_cursors(shop)
+            expire_orders(shop.resources)
+            assert shop.history(order_id)[-1] == status
+
+
+def read_cursors(shop: Shop) -> None:
+    """Let every chain that was read once have been read up to now."""
+    with shop.resources.database.write() as session:
+        for cursor in session.scalars(select(WatchCursor)):
+            cursor.mined_at = shop.clock.now()
 
 
 def test_an_order_without_chain_expires_too(shop: Shop) -> None:

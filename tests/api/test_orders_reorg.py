@@ -11,6 +11,8 @@ from sqlalchemy import select
 
 from api.app import build_app
 from api.domain.env import EnvMode
+from api.domain.ledger import Proof
+from api.domain.transfers import get_key
 from api.services.settlement.crediting.unmatched_transfers import list_unmatched
 from api.services.simulator.ledger import SimulatedLedger
 from api.storage.tables import Payment, PaymentOrder, SimulatedTransfer, WatchCursor
@@ -69,6 +71,50 @@ def test_a_payment_lost_and_mined_again_is_credited_once(shop: Shop) -> None:
     assert shop.history(order_id) == ["created/", "processing/", "created/reorged", "processing/", "success/"]
     assert shop.order(order_id)["amount_received"] == str(10**18)
     assert len(shop.payments()) == 1
+
+
+@pytest.mark.rule("closed.3", "closed.4")
+@pytest.mark.parametrize("end", ["cancelled", "success", "expired"])
+def test_what_is_mined_again_after_the_end_is_told_as_what_comes_anew(shop: Shop, end: str) -> None:
+    order_id = shop.create()
+    tx_hash = send(shop, order_id, 10**6)
+    shop.wait(1)
+    undo_blocks(shop, shop.payments()[0].block_number or 0, read_order(shop, order_id).payment_reference)
+    shop.wait(1)
+    assert shop.history(order_id)[-1] == "created/reorged"
+    lost = next(row for row in _all_transfers(shop) if row.tx_hash == tx_hash)
+    if end == "cancelled":
+        shop.post(f"/api/v1/payment/{order_id}/cancel")
+    elif end == "success":
+        send(shop, order_id, 10**6)
+        shop.wait(2)
+    else:
+        shop.clock.advance(hours=48, minutes=2)
+        shop.wait(1)
+    _mine_again(shop, lost)
+    shop.wait(6)
+    assert shop.history(order_id)[-1] == f"{end}/paid_after_close"
+    told = [event for event in shop.events(order_id) if event["data"]["status_reason"] == "paid_after_close"]
+    assert [(event["type"], event["data"]["transaction_hash"]) for event in told] == [("payment_failed", tx_hash)]
+
+
+def test_what_endpoints_agree_on_only_after_the_end_is_told(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    order_id = shop.create()
+    tx_hash = send(shop, order_id, 10**6)
+    with monkeypatch.context() as patch:
+        contradicted = Proof(is_contradicted=True)
+        patch.setattr(
+            SimulatedLedger, "prove", lambda ledger, chain, asked, _: dict.fromkeys(map(get_key, asked), contradicted)
+        )
+        shop.wait(2)
+        assert [row.state for row in shop.payments()] == ["disputed"]
+        assert shop.post(f"/api/v1/payment/{order_id}/cancel").status_code == 200
+    shop.wait(3)
+    assert shop.history(order_id)[-1] == "cancelled/paid_after_close"
+    event = shop.events(order_id)[-1]
+    assert (event["type"], event["data"]["transaction_hash"]) == ("payment_failed", tx_hash)
+    shop.wait(3)
+    assert shop.events(order_id)[-1] == event, "once"
 
 
 def test_a_reorganisation_while_the_chain_is_read_loses_nothing(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

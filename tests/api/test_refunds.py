@@ -50,6 +50,7 @@ def test_a_refund_sends_what_was_received_back(shop: Shop, assert_error: Callabl
     assert order["refunds"] == [
         {
             **asked,
+            "amount_sent": asked["amount"],
             "hash": back.tx_hash,
             "timestamp": format_time(find_mined_at(back.block_number)),
             "status": "final",

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.funds import Credit, Funds, add_up
-from api.domain.payments import COUNTED, GONE, PaymentState
+from api.domain.payments import CHECKED, COUNTED, GONE, PaymentState
 from api.domain.transfers import TransferKind
-from api.services.orders.worth import is_notable
+from api.services.orders.worth import is_notable, is_weighty
 from api.storage.tables import Payment, PaymentOrder, Refund
 
 _PAYMENTS = (
@@ -47,8 +47,8 @@ class Money:
         return [row for row in self.payments if row.kind == TransferKind.PAYMENT]
 
     def asked_back(self, payment_id: int) -> int:
-        """Return how much of a payment the merchant wants to send back, smallest units."""
-        return sum(row.amount for row in self._refunds_of.get(payment_id, ()))
+        """Return how much of a payment the merchant wants to send back, or has sent beyond that; smallest units."""
+        return sum(max(row.amount, self.count_sent(row)) for row in self._refunds_of.get(payment_id, ()))
 
     def sent_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant has sent back for good, smallest units."""
@@ -59,9 +59,35 @@ class Money:
         """Return the transfers by which the merchant has sent a refund."""
         return self._sent_for.get(refund.id, [])
 
+    def count_sent(self, refund: Refund, states: Collection[str] = CHECKED | {PaymentState.FINAL}) -> int:
+        """Return how much of a refund was sent: what its transfers took from the merchant, in smallest units.
+
+        Parameters
+        ----------
+        states : collection of PaymentState
+            Which of its transfers count; all that lie in a block without it.
+        """
+        return sum(row.amount for row in self.list_sent(refund) if row.state in states)
+
+    def count_unsent(self, refund: Refund) -> int:
+        """Return how much of a refund is to be sent still: never what another one has sent of the same payment."""
+        sent = sum(self.count_sent(each) for each in self._refunds_of.get(refund.payment_id, ()))
+        came = self._amounts.get(refund.payment_id, 0)
+        return max(0, min(refund.amount - self.count_sent(refund), came - sent))
+
     def is_final(self, refund: Refund) -> bool:
-        """Whether a refund was sent for good."""
-        return any(row.state == PaymentState.FINAL for row in self.list_sent(refund))
+        """Whether all of a refund was sent for good."""
+        return self.count_sent(refund, {PaymentState.FINAL}) >= refund.amount
+
+    def is_open(self, refund: Refund) -> bool:
+        """Whether some of a refund is to be sent still, or could still be lost."""
+        is_sent = self.count_sent(refund) >= refund.amount
+        return not self.is_final(refund) if is_sent else self.count_unsent(refund) > 0
+
+    @cached_property
+    def _amounts(self) -> Mapping[int, int]:
+        """What each transfer moved, by the key of its row."""
+        return {row.id: row.amount for row in self.payments}
 
     @cached_property
     def _refunds_of(self) -> Mapping[int, list[Refund]]:
@@ -137,6 +163,7 @@ def _make_credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
         is_rejected=row.is_rejected,
         is_after_close=row.is_after_close,
         is_notable=is_wanted or row.kind != TransferKind.PAYMENT or is_notable(order, row),
+        is_weighty=is_wanted or row.kind != TransferKind.PAYMENT or is_weighty(order, row),
         asked_back=money.asked_back(row.id),
         sent_back=money.sent_back(row.id),
     )

@@ -1,4 +1,4 @@
-"""Tell a vendor that money went back: once for each refund, in the transaction that saw it."""
+"""Tell a vendor that money went back: once for each refund, in the transaction that saw the last of it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from api.storage.tables import PaymentOrder
 
 
 def announce_refunds(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
-    """Tell of the refunds of a locked order that have been sent for good since; by then its status shows them."""
+    """Tell of the refunds of a locked order of which all was sent for good since; by then its status shows them."""
     for refund in money.refunds:
-        if not refund.is_announced and any(row.state in COUNTED for row in money.list_sent(refund)):
+        if not refund.is_announced and money.count_sent(refund, COUNTED) >= refund.amount:
             described = describe_refund(money, refund)
             written = {name: checksum(described[name]) for name in ("token", "to")}
             more = {"refund": described | written}

@@ -15,7 +15,7 @@ from routing_engine.model import Token
 
 
 class RefundStatus(StrEnum):
-    """Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it."""
+    """Where a refund stands: the wallet has to sign some of it, its chain has all of it, its chain keeps it."""
 
     REQUESTED = "requested"
     SENT = "sent"
@@ -28,9 +28,9 @@ def describe_refunds(money: Money) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount``, ``to``, ``hash``, ``timestamp`` and
-        ``status``; and
-        ``transaction``, what the wallet at the settlement address has to sign; None once it is sent.
+        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount`` that was asked for, ``amount_sent``,
+        ``to``, ``hash`` and ``timestamp`` of what was sent last, and ``status``; and ``transaction``, what the wallet
+        at the settlement address has to sign of it still; None once all is sent.
     """
     return [describe_refund(money, each) for each in money.refunds]
 
@@ -45,7 +45,7 @@ def describe_transfers(money: Money) -> list[dict[str, Any]]:
             "timestamp": format_time(row.mined_at),
             "token": row.token_address,
             "amount": str(row.amount),
-            "amount_left": str(row.amount - money.asked_back(row.id)),
+            "amount_left": str(max(0, row.amount - money.asked_back(row.id))),
             "from": row.sender,
             "evidence": row.evidence,
             "status": row.state,
@@ -56,27 +56,28 @@ def describe_transfers(money: Money) -> list[dict[str, Any]]:
 
 def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
     """Describe one of them."""
-    sent = money.list_sent(refund)
-    status = RefundStatus.REQUESTED
-    if sent:
-        status = RefundStatus.FINAL if money.is_final(refund) else RefundStatus.SENT
+    sent, unsent = money.list_sent(refund), money.count_unsent(refund)
+    status = RefundStatus.FINAL if money.is_final(refund) else RefundStatus.SENT
+    if money.count_sent(refund) < refund.amount:
+        status = RefundStatus.REQUESTED
     transfer_ids = {row.id: row.public_id for row in money.received}
     return {
         "transfer": transfer_ids.get(refund.payment_id, ""),
         "chain_id": refund.chain_id,
         "token": refund.token_address,
         "amount": str(refund.amount),
+        "amount_sent": str(money.count_sent(refund)),
         "to": refund.recipient,
-        "hash": sent[0].tx_hash if sent else "",
-        "timestamp": format_time(sent[0].mined_at) if sent else None,
+        "hash": sent[-1].tx_hash if sent else "",
+        "timestamp": format_time(sent[-1].mined_at) if sent else None,
         "status": status,
-        "transaction": None if sent else _build_transaction(refund),
+        "transaction": _build_transaction(refund, unsent) if unsent else None,
     }
 
 
-def _build_transaction(refund: Refund) -> Mapping[str, Any]:
+def _build_transaction(refund: Refund, amount: int) -> Mapping[str, Any]:
     token = Token(chain_id=refund.chain_id, address=refund.token_address, symbol="", decimals=0)
-    call = append_reference(make_transfer(token, refund.recipient, refund.amount), refund.reference)
+    call = append_reference(make_transfer(token, refund.recipient, amount), refund.reference)
     return {
         "chain_id": call.chain_id,
         "from": refund.sender,

@@ -137,7 +137,7 @@ def request_refund(
     if earlier is not None:
         return earlier
     left = row.amount - money.asked_back(row.id)
-    if not left:
+    if left <= 0:
         raise Conflict("All of this transfer goes back already; `refunds` of the order has what is to be signed")
     amount = left if source.amount is None else source.amount
     if not 0 < amount <= left:
@@ -215,9 +215,9 @@ def _choose_recipient(row: Payment, request: RefundRequest, source: RefundSource
 
 
 def _find_same(money: Money, row: Payment, recipient: str, amount: int | None) -> Refund | None:
-    """Return what the same request has made before and is not final yet: then it is taken for a repetition."""
+    """Return what the same request has made before and is not done yet: then it is taken for a repetition."""
     mine = [each for each in money.refunds if each.payment_id == row.id and each.recipient == recipient]
     if amount is None and money.asked_back(row.id) < row.amount:
         return None  # it is about the rest, whatever was asked for before
-    fits = (each for each in reversed(mine) if amount in (None, each.amount) and not money.is_final(each))
+    fits = (each for each in reversed(mine) if amount in (None, each.amount) and money.is_open(each))
     return next(fits, None)

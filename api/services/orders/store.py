@@ -76,13 +76,23 @@ def get_state(order: PaymentOrder) -> OrderState:
     )
 
 
-def settle(session: Session, order: PaymentOrder, money: Money, now: datetime, *, may_expire: bool = True) -> bool:
+def settle(
+    session: Session,
+    order: PaymentOrder,
+    money: Money,
+    now: datetime,
+    *,
+    may_expire: bool = True,
+    known_until: datetime | None = None,
+) -> bool:
     """Bring a locked order up to date with its money and the clock; every change is an entry and an event.
 
     Parameters
     ----------
     may_expire : bool
         Whether the order's time may end it now; not while chains may still hold what was paid in time.
+    known_until : datetime, optional
+        Up to which moment all that was mined is known; now without it.
 
     Returns
     -------
@@ -90,7 +100,8 @@ def settle(session: Session, order: PaymentOrder, money: Money, now: datetime, *
         Whether anything changed.
     """
     funds = sum_funds(order, money)
-    steps = advance(get_state(order), funds, now if may_expire else order.created_at)
+    moment = now if may_expire else order.created_at
+    steps = advance(get_state(order), funds, moment, known_until=known_until)
     if order.settlement_amount is not None:
         order.amount_received = funds.received
         status = steps[-1].status if steps else OrderStatus(order.status)

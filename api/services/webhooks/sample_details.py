@@ -28,6 +28,7 @@ def _make_refund(at: datetime) -> dict[str, Any]:
         "chain_id": CHAIN,
         "token": COIN,
         "amount": "1000000",
+        "amount_sent": "1000000",
         "to": PAYER,
         "hash": HASH,
         "timestamp": format_time(at),

@@ -110,7 +110,8 @@ class Payment(Base):
     its bridge is to deliver, and where; `is_built`: it is just what was built for a quote of the order. One whose
     `fill_deadline` has passed for certain, as the chain to be paid on shows, is overdue. `is_rejected`: screening
     refused its sender. `is_after_close`: it came when its order was closed. `is_announced`: the vendor was told that
-    it belongs to no order. `refund_id`: what the merchant sent back, and as which refund.
+    it belongs to no order, or that it came for a closed one. `refund_id`: what the merchant sent back, and as which
+    refund.
     """
 
     __tablename__ = "payments"
@@ -171,7 +172,7 @@ class Refund(Base):
     """One transfer that a merchant's wallet is asked to make: part of what a payment brought, or all of it, sent back.
 
     `amount` is in smallest units of the payment's own token. `reference` stands behind the calldata, as an order's
-    does behind a payment's. `is_announced`: the vendor was told that its chain has it.
+    does behind a payment's. `is_announced`: the vendor was told that its chain has all of it.
     """
 
     __tablename__ = "refunds"

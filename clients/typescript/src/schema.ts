@@ -52,20 +52,22 @@ export interface components {
             chain_id: number;
             /** @description The token's address */
             token: string;
-            /** @description Smallest units of this token */
+            /** @description What was asked for, in smallest units of this token */
             amount: bigint;
+            /** @description What was really sent of it: by one transaction or several, less or more than that */
+            amount_sent: bigint;
             /** @description Who gets it */
             to: string;
-            /** @description Empty until the chain has it */
+            /** @description The last transaction that sent some of it; empty until the chain has one */
             hash: string;
             /**
              * Format: date-time
-             * @description When it was mined; null until then
+             * @description When that was mined; null until then
              */
             timestamp: string | null;
-            /** @description Whether the wallet has signed it, and whether its chain keeps it */
+            /** @description Whether the wallet has signed all of it, and whether its chain keeps it */
             status: components["schemas"]["RefundStatus"];
-            /** @description What is to be signed; null once it is sent */
+            /** @description What is to be signed of it still; null once all is sent */
             transaction: components["schemas"]["RefundTransaction"] | null;
         };
         /** @description A transfer that reached the vendor and counts for no order. */
@@ -1276,7 +1278,7 @@ export interface components {
          */
         Purpose: "reset_allowance" | "approve" | "pay";
         /**
-         * @description Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it.
+         * @description Where a refund stands: the wallet has to sign some of it, its chain has all of it, its chain keeps it.
          * @enum {string}
          */
         RefundStatus: "requested" | "sent" | "final";

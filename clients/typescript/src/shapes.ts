@@ -62,7 +62,8 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "inputAmountMax": ""
   },
   "Refund": {
-    "amount": ""
+    "amount": "",
+    "amount_sent": ""
   },
   "Route": {
     "steps": "Step",

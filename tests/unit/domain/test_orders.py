@@ -73,6 +73,20 @@ CASES: dict[str, tuple[OrderState, Funds, datetime, list[str]]] = {
         EXPIRY + LATE_WINDOW,
         ["failed/underpaid"],
     ),
+    "slight at expiry": (order("processing", "underpaid"), replace(paid(9), is_slight=True), EXPIRY, []),
+    "slight a day after expiry": (
+        order("processing", "underpaid"),
+        replace(paid(9), is_slight=True),
+        EXPIRY + LATE_WINDOW,
+        ["failed/underpaid"],
+    ),
+    "slight, then paid late": (
+        order("processing", "underpaid"),
+        replace(paid(109), paid_at=LATE),
+        LATE,
+        ["success/paid_late"],
+    ),
+    "begun in time, paid late": (order("processing"), replace(paid(100), paid_at=LATE), LATE, ["success/paid_late"]),
     "paid too late": (order("expired", "expired"), paid(100, at=EXPIRY + timedelta(hours=25)), LATE, []),
     "reorged": (order("processing"), NO_FUNDS, SOON, ["created/reorged"]),
     "reorged after expiry": (order("processing"), NO_FUNDS, LATE, ["created/reorged", "expired/expired"]),
@@ -301,6 +315,50 @@ def test_whatever_happens_only_allowed_changes_are_made(
             (state.status, state.reason) == (OrderStatus.SUCCESS, StatusReason.REORGED)
         )
         assert advance(state, funds, now) == ()
+
+
+@given(known=st.integers(0, 80), passed=st.integers(0, 80), seen=st.integers(1, 99), is_slight=st.booleans())
+def test_nothing_fails_for_want_of_money_before_the_chains_are_known_up_to_its_end(
+    known: int, passed: int, seen: int, is_slight: bool
+) -> None:
+    funds, known_until = replace(paid(seen), is_slight=is_slight), START + timedelta(hours=known)
+    now = known_until + timedelta(hours=passed)
+    changes = advance(order("processing", "underpaid"), funds, now, known_until=known_until)
+    end = EXPIRY + LATE_WINDOW if is_slight else EXPIRY
+    assert [step.status for step in changes] == (["failed"] if known_until >= end else [])
+
+
+@pytest.mark.parametrize(
+    ("amounts", "is_weighty", "slight"),
+    [
+        ((9,), False, True),
+        ((10,), False, False),
+        ((5, 4), False, True),
+        ((5, 5), False, False),
+        ((9,), True, False),
+    ],
+)
+def test_what_is_less_than_a_tenth_of_the_price_is_slight(
+    amounts: tuple[int, ...], is_weighty: bool, slight: bool
+) -> None:
+    """A wrong token beside it counts where it is known to be worth as much."""
+    given = {"kind": TransferKind.PAYMENT, "is_final": True, "mined_at": SOON}
+    rows = [Credit(amount=amount, is_settlement_token=True, **given) for amount in amounts]
+    foreign = Credit(amount=10**30, is_settlement_token=False, is_weighty=is_weighty, **given)
+    assert add_up([*rows, foreign], 100).is_slight == slight
+
+
+def test_the_price_has_come_together_with_its_last_part_and_a_delivery_since_its_deposit() -> None:
+    part = Credit(
+        kind=TransferKind.PAYMENT, amount=50, is_settlement_token=True, is_final=True, mined_at=SOON, bridge_key="a"
+    )
+    deposit = replace(part, kind=TransferKind.DEPOSIT, bridge_key="b", mined_at=EXPIRY, is_settlement_token=False)
+    delivery = replace(part, bridge_key="b", mined_at=LATE)
+    assert add_up([part], 100).paid_at is None
+    assert add_up([part, replace(part, mined_at=LATE, bridge_key="c")], 100).paid_at == LATE
+    assert add_up([part, deposit, delivery], 100).paid_at == EXPIRY
+    assert add_up([part, delivery], 100).paid_at == LATE
+    assert add_up([part, replace(part, mined_at=LATE, bridge_key="c", asked_back=1)], 100).paid_at is None
 
 
 @given(credits=st.lists(transfers(), max_size=6), amount=st.integers(1, 200))

@@ -14,6 +14,7 @@ from api.services.orders.money import is_credited
 from api.services.orders.worth import estimate_dollars, is_notable, price_in_dollars
 from api.services.settlement.claims.proofs import is_proven
 from api.services.settlement.crediting.observation import Assessment
+from api.services.settlement.crediting.ownership import judge_moment
 from api.storage.tables import Payment, PaymentOrder
 
 log = structlog.get_logger(__name__)
@@ -45,7 +46,7 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
         return False
     is_seconded = proof.has_second_opinion and (proof.has_second_naming or row.evidence != Evidence.REFERENCE)
     if row.state == PaymentState.DISPUTED and (proof.has_receipt_proof or is_seconded):
-        row.state = PaymentState.SEEN
+        become_canonical(row, order, assessment.now)
     row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
     row.has_second_opinion = row.has_second_opinion or is_seconded
     dollars = _estimate_value(row, order)
@@ -62,8 +63,10 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
             row.state = PaymentState.FINAL
         elif needed is not None and row.confirmations >= needed:
             row.state = PaymentState.CONFIRMED
-    is_new = row.is_after_close and row.state in COUNTED and not has_counted
-    return is_new and order is not None and is_notable(order, row)
+    is_new = row.is_after_close and row.state in COUNTED and not has_counted and not row.is_announced
+    is_worth_a_word = is_new and order is not None and is_notable(order, row)
+    row.is_announced = row.is_announced or is_worth_a_word
+    return is_worth_a_word
 
 
 def is_backed(row: Payment, deposit: Payment | None, assessment: Assessment) -> bool:
@@ -118,10 +121,28 @@ def _is_part(row: Payment, order: PaymentOrder) -> bool:
     return adds_up and not row.is_after_close and is_credited(order, row)
 
 
-def move_payment(row: Payment, transfer: Transfer, now: datetime) -> None:
-    """Follow a payment that was mined again, in another block."""
-    if row.block_hash != transfer.block.hash:
+def move_payment(
+    row: Payment, transfer: Transfer, order: PaymentOrder | None, now: datetime, *, was_gone: bool
+) -> None:
+    """Follow a payment that was mined again, in another block.
+
+    Parameters
+    ----------
+    was_gone : bool
+        Whether its order has been without it: then it comes anew, to an order that may be closed since.
+    """
+    if row.block_hash == transfer.block.hash:
+        return
+    _forget_block(row)
+    row.block_number, row.block_hash = transfer.block.number, transfer.block.hash
+    row.mined_at = transfer.block.mined_at
+    if was_gone:
+        become_canonical(row, order, now)
+    else:
         row.state, row.updated_at = PaymentState.SEEN, now
-        _forget_block(row)
-        row.block_number, row.block_hash = transfer.block.number, transfer.block.hash
-        row.mined_at = transfer.block.mined_at
+
+
+def become_canonical(row: Payment, order: PaymentOrder | None, now: datetime) -> None:
+    """Let a payment that was in no canonical block, or of which that was disputed, be as one that comes now."""
+    row.state, row.updated_at = PaymentState.SEEN, now
+    judge_moment(row, order)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.confirmations import Confirmations
 from api.domain.orders import StatusReason
-from api.domain.payments import CHECKED, Evidence
+from api.domain.payments import CHECKED, GONE, Evidence
 from api.domain.transfers import TransferKey, get_key
 from api.services.orders.money import NO_MONEY, load_money
 from api.services.orders.refund_events import announce_refunds
@@ -47,6 +47,7 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
     """
     checked = _check_payments(session, observation)
     known = _load_known(session, observation)
+    gone = frozenset(row.id for row in known.values() if row.state in GONE)
     # What belongs to nobody may be known better by now: by a trace that was not to be had before.
     fresh = [row for row in observation.transfers if get_key(row) not in known or known[get_key(row)].order_id is None]
     matches = match_transfers(session, observation.env_mode, fresh, observation.recipients)
@@ -64,12 +65,11 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
         apply_revision(session, revision, assessment)
     deposits = pair_deliveries(bridged, assessment)
     arrived = {row.order_id for row in checked if check_payment(row, assessment, deposits.get(row.id))}
-    _take_in(session, observation, known, matches, orders, now)
+    _take_in(session, known, gone, matches, assessment)
     session.flush()
     align_deliveries(session, bridge_ids, assessment)
     for row in _lock_payments(session, signed):
         give(row, orders.get(signed[row.id]), Evidence.SIGNATURE, now)
-        arrived |= {row.order_id} if row.is_after_close else set()
     for row in overdue:
         row.is_overdue, row.updated_at = True, now
     session.flush()
@@ -79,24 +79,30 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
 
 def _take_in(
     session: Session,
-    observation: ChainObservation,
     known: Mapping[TransferKey, Payment],
+    gone: Collection[int],
     matches: Sequence[Match],
-    orders: Mapping[str, PaymentOrder],
-    now: datetime,
+    assessment: Assessment,
 ) -> None:
     """Write down what is new, and follow what was mined again or is known better.
 
     A transaction is in one block. What it moved in another one, and no more now that it ran again, it has not moved.
+
+    Parameters
+    ----------
+    gone : collection of int
+        Rows that were in no canonical block before this look.
     """
+    observation, orders, now = assessment.observation, assessment.orders, assessment.now
     blocks = {transfer.tx_hash: transfer.block.hash for transfer in observation.transfers}
     seen = {get_key(transfer) for transfer in observation.transfers}
     for key, former in known.items():
         if key not in seen and former.block_hash not in (None, blocks[former.tx_hash]):
             lose_payment(former, now)
     for transfer in observation.transfers:
-        if get_key(transfer) in known:
-            move_payment(known[get_key(transfer)], transfer, now)
+        row = known.get(get_key(transfer))
+        if row is not None:
+            move_payment(row, transfer, orders.get(row.order_id or ""), now, was_gone=row.id in gone)
     for match in matches:
         order, row = orders.get(match.order_id or ""), known.get(get_key(match.transfer))
         if row is None:

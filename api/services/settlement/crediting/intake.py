@@ -7,13 +7,12 @@ from datetime import datetime
 import structlog
 from sqlalchemy.orm import Session
 
-from api.domain.orders import takes_payment
 from api.domain.payments import Evidence, PaymentState, Unmatched
 from api.domain.transfers import TransferKind
-from api.services.orders.store import get_state
 from api.services.settlement.crediting.built_deposits import is_built
 from api.services.settlement.crediting.matching import Match, is_listed
 from api.services.settlement.crediting.observation import ChainObservation
+from api.services.settlement.crediting.ownership import comes_after_close
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder
 
@@ -50,10 +49,7 @@ def add_transfer(
         "promised_amount": promise.amount if promise else None,
         "is_built": is_credited and is_built(session, order, transfer),
         "is_rejected": transfer.kind != TransferKind.REFUND and transfer.sender in observation.rejected,
-        "is_after_close": order is not None
-        and is_credited
-        and transfer.kind == TransferKind.PAYMENT
-        and not takes_payment(get_state(order), transfer.block.mined_at),
+        "is_after_close": is_credited and comes_after_close(order, transfer.kind, transfer.block.mined_at),
         "refund_id": match.refund_id,
         "block_number": transfer.block.number,
         "block_hash": transfer.block.hash,

@@ -23,7 +23,23 @@ def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: date
     row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
     row.evidence = evidence
     count_anew(row)
-    row.is_after_close = not takes_payment(get_state(order), row.mined_at)
+    judge_moment(row, order)
+
+
+def judge_moment(row: Payment, order: PaymentOrder | None) -> None:
+    """Say whether a payment comes when its order is closed: whenever it becomes canonical, also if it does so again.
+
+    What comes then is told when it counts, also where it was told of before as nobody's.
+    """
+    is_after_close = comes_after_close(order, TransferKind(row.kind), row.mined_at)
+    if is_after_close and not row.is_after_close:
+        row.is_announced = False
+    row.is_after_close = is_after_close
+
+
+def comes_after_close(order: PaymentOrder | None, kind: TransferKind, mined_at: datetime) -> bool:
+    """Whether what was mined at this moment would come for an order that is closed."""
+    return order is not None and kind == TransferKind.PAYMENT and not takes_payment(get_state(order), mined_at)
 
 
 def count_anew(row: Payment) -> None:
@@ -35,4 +51,6 @@ def count_anew(row: Payment) -> None:
 def release(row: Payment, now: datetime) -> None:
     """Take a payment away from its order; `claimed_order_id` still says which that was."""
     row.order_id, row.evidence, row.unmatched_reason, row.updated_at = None, Evidence.NONE, Unmatched.NO_ORDER, now
-    row.source_chain_id, row.source_tx_hash, row.is_after_close = None, None, False
+    row.source_chain_id, row.source_tx_hash = None, None
+    if row.is_after_close:
+        row.is_after_close, row.is_announced = False, False  # that it is nobody's is not told yet

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, select, union
+from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, or_, select, union
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -166,11 +166,12 @@ def list_awaiting_money_back(resources: Resources, place: Place, env_mode: EnvMo
 
 def _select_awaiting_money_back() -> CompoundSelect[str]:
     env_mode = bindparam("env_mode", type_=Payment.env_mode.type)
-    is_done = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state == PaymentState.FINAL)
+    # Told once all of it was sent; what of that its chain may lose still, or has lost, has to be found again.
+    is_unsure = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state != PaymentState.FINAL)
     refunded = (
         select(Refund.recipient)
         .join(PaymentOrder, PaymentOrder.id == Refund.order_id)
-        .where(PaymentOrder.env_mode == env_mode, ~is_done.exists())
+        .where(PaymentOrder.env_mode == env_mode, or_(~Refund.is_announced, is_unsure.exists()))
     )
     stranded = select(Payment.sender).where(
         Payment.env_mode == env_mode,

@@ -90,7 +90,7 @@ Purpose = Literal["reset_allowance", "approve", "pay"]
 
 
 RefundStatus = Literal["requested", "sent", "final"]
-"""Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it."""
+"""Where a refund stands: the wallet has to sign some of it, its chain has all of it, its chain keeps it."""
 
 
 RouteStatus = Literal["unknown", "pending", "mined", "bridging", "delivered", "failed"]
@@ -920,17 +920,19 @@ class Refund:
     token: str
     """The token's address."""
     amount: int
-    """Smallest units of this token."""
+    """What was asked for, in smallest units of this token."""
+    amount_sent: int
+    """What was really sent of it: by one transaction or several, less or more than that."""
     to: str
     """Who gets it."""
     hash: str
-    """Empty until the chain has it."""
+    """The last transaction that sent some of it; empty until the chain has one."""
     timestamp: datetime | None
-    """When it was mined; null until then."""
+    """When that was mined; null until then."""
     status: RefundStatus
-    """Whether the wallet has signed it, and whether its chain keeps it."""
+    """Whether the wallet has signed all of it, and whether its chain keeps it."""
     transaction: RefundTransaction | None
-    """What is to be signed; null once it is sent."""
+    """What is to be signed of it still; null once all is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
