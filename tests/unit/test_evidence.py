@@ -189,7 +189,7 @@ def test_borrowed_code_moves_no_coin_and_names_nothing() -> None:
     tree = read_trace(root, sent(root), receipt(log))
     found = evidence_of(tree, (log,))
     (movement,) = found.movements
-    assert found.proof_of(movement).namings == (Naming(reference=REFERENCE, is_own=True),)
+    assert found.proof_of(movement).namings == (Naming(reference=REFERENCE, is_own=True, caller=PAYER),)
 
 
 @given(before=st.binary(max_size=60), after=st.binary(max_size=60), number=st.integers(0, 2**160 - 1))

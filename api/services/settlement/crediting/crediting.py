@@ -67,7 +67,9 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
     _take_in(session, observation, known, matches, orders, now)
     session.flush()
     align_deliveries(session, bridge_ids, assessment)
-    for row in _lock_payments(session, signed):
+    # What was revised just now may be somebody else's than when he signed for it.
+    still_signed = find_signed(session, observation.env_mode, observation.chain_id) if signed else {}
+    for row in _lock_payments(session, signed.keys() & still_signed.keys()):
         give(row, orders.get(signed[row.id]), Evidence.SIGNATURE, now)
         arrived |= {row.order_id} if row.is_after_close else set()
     for row in overdue:
@@ -119,7 +121,7 @@ def _learn(
     row.has_second_opinion = False
     row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
     row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
-    row.is_rejected = row.is_rejected or transfer.sender in observation.rejected
+    row.is_rejected = row.is_rejected or observation.is_rejected(transfer)
     give(row, order, match.evidence, now)
 
 

@@ -49,7 +49,7 @@ def add_transfer(
         "promised_recipient": promise.recipient if promise else None,
         "promised_amount": promise.amount if promise else None,
         "is_built": is_credited and is_built(session, order, transfer),
-        "is_rejected": transfer.kind != TransferKind.REFUND and transfer.sender in observation.rejected,
+        "is_rejected": transfer.kind != TransferKind.REFUND and observation.is_rejected(transfer),
         "is_after_close": order is not None
         and is_credited
         and transfer.kind == TransferKind.PAYMENT
