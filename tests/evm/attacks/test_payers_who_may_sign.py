@@ -43,6 +43,28 @@ def test_accounts_of_a_bundle_claim_what_is_theirs(shop: ChainShop, entry: Contr
     assert (shop.outcome(first), shop.outcome(second), shop.unmatched()) == ("success/", "success/", [])
 
 
+@pytest.mark.rule("evidence.2")
+def test_a_bundler_who_gives_an_account_money_names_nothing_for_it(
+    shop: ChainShop, runner: Contract, entry: Contract
+) -> None:
+    """He hands it what he owes it, in the bundle in which it pays, so that only he has less in the end."""
+    (victims, _), (thiefs, reference) = shop.order(), shop.order()
+    account, token = deploy_wallet(shop, CUSTOMER, USDC=PRICE), shop.token(BASE)
+    thief = shop.customer(BASE, "thief", USDC=2 * PRICE)
+    approve(shop, thief, "USDC", runner)
+    operation = (account.address, 0, told(account, token, transfer_data(shop.address, PRICE)))
+    calls = [
+        (token, 0, taken(thief.address, account.address.lower(), 2 * PRICE)),
+        (entry.address, 0, run(entry, operation)),
+    ]
+    tx_hash = thief.send(runner.address, run(runner, *calls) + reference)
+    shop.look()
+    assert (shop.outcome(thiefs), shop.unmatched()) == ("created/", [("no_order", "")])
+    assert not may_claim(shop, thiefs, tx_hash, thief.address)
+    claim(shop, victims, tx_hash, account.address, CUSTOMER)
+    assert (shop.outcome(victims), shop.outcome(thiefs)) == ("success/", "created/")
+
+
 @pytest.mark.rule("refunds.6")
 def test_a_refund_goes_to_the_account_that_a_bundle_called(shop: ChainShop, entry: Contract) -> None:
     (order_id, reference), (thiefs, stolen) = shop.order(), shop.order()

@@ -128,7 +128,7 @@ class TracedEvidence:
         Whoever lost something and was neither may have been paid for it, or been drawn from.
         """
         entry = self._tree.frames[path.entry]
-        called = entry.recipient if entry.kind == CALL else ""
+        called = entry.recipient if entry.kind == CALL and entry.recipient not in ENTRY_POINTS else ""
         may_pay = (called,) if entry.sender in ENTRY_POINTS else (entry.sender, called)
         losers = self._losers[path.entry]
         return losers[0] if len(losers) == 1 and losers[0] in may_pay else ""
@@ -179,17 +179,19 @@ class TracedEvidence:
 
     @cached_property
     def _paths(self) -> Mapping[int, _Path]:
-        """What lies around each of these calls: its own, and that of its caller."""
+        """What lies around each of these calls: its own, and that of its caller, but not around where the payer begins.
+
+        What a bundler calls is his own affair: he may hand an account what he owes it, so that only he has less.
+        """
         found: dict[int, _Path] = {}
         for number, entry in self._entries.items():
             frame, losers = self._tree.frames[number], self._losers[number]
-            around = found.get(frame.parent, _NO_PATH)
-            callers = around.callers if number != entry else ()
+            around = _NO_PATH if number == entry else found[frame.parent]
             is_call = frame.kind == CALL and frame.sender not in ENTRY_POINTS
             found[number] = _Path(
                 entry=entry,
                 namings=(*_make_naming(frame, losers), *around.namings)[:MOST_NAMINGS],
-                callers=callers if not is_call else (*callers[-MOST_NAMINGS:], frame.sender),
+                callers=(*around.callers[-MOST_NAMINGS:], frame.sender) if is_call else around.callers,
                 maker=frame.sender if frame.kind == CALL and losers == (frame.sender,) else around.maker,
             )
         return found
