@@ -80,7 +80,7 @@ def fill(shop: ChainShop, protocol: Contract, victim: Wallet, maker: Wallet, pai
     )
 
 
-@pytest.mark.rule("evidence.5")
+@pytest.mark.rule("evidence.15")
 @pytest.mark.parametrize("is_named", [False, True])
 def test_the_maker_of_a_limit_order_claims_nothing(shop: ChainShop, runner: Contract, is_named: bool) -> None:
     """Nor is it told safely whose the money was, though the customer names his order: its vendor says so."""
@@ -113,7 +113,7 @@ def test_who_fills_with_somebody_elses_money_names_nothing(shop: ChainShop, runn
     assert (shop.outcome(thiefs), shop.unmatched()) == ("created/", [("other_payer", thiefs)])
 
 
-@pytest.mark.rule("evidence.5")
+@pytest.mark.rule("evidence.15")
 def test_a_market_maker_that_is_paid_first_claims_nothing(shop: ChainShop) -> None:
     """A contract of his hands out dollars for the wrapped coin that it was sent before, as pools do."""
     thiefs, _ = shop.order()
@@ -132,7 +132,7 @@ def test_a_market_maker_that_is_paid_first_claims_nothing(shop: ChainShop) -> No
     assert not any(may_claim(shop, thiefs, tx_hash, each.address) for each in (market, account))
 
 
-@pytest.mark.rule("evidence.5")
+@pytest.mark.rule("evidence.15")
 def test_a_vault_that_an_account_draws_from_claims_nothing(shop: ChainShop) -> None:
     (victims, _), (thiefs, _) = shop.order(), shop.order()
     account, vault, token = deploy_account(shop), deploy_wallet(shop, THIEF, USDC=PRICE), shop.token(BASE)
@@ -147,7 +147,7 @@ def test_a_vault_that_an_account_draws_from_claims_nothing(shop: ChainShop) -> N
     assert (shop.outcome(victims), shop.outcome(thiefs)) == ("success/", "created/")
 
 
-@pytest.mark.rule("evidence.5")
+@pytest.mark.rule("evidence.15")
 def test_a_vault_that_pays_the_merchant_for_an_account_claims_nothing(shop: ChainShop) -> None:
     thiefs, _ = shop.order()
     account, vault = deploy_account(shop), deploy_wallet(shop, THIEF, USDC=PRICE)
@@ -158,7 +158,7 @@ def test_a_vault_that_pays_the_merchant_for_an_account_claims_nothing(shop: Chai
     assert not may_claim(shop, thiefs, tx_hash, vault.address)
 
 
-@pytest.mark.rule("evidence.5")
+@pytest.mark.rule("evidence.16")
 def test_what_a_transaction_names_is_claimed_for_nothing_else(shop: ChainShop) -> None:
     """A customer has a vault pay, and his order stands behind his call: the vault signs for that order only."""
     (victims, reference), (thiefs, _) = shop.order(), shop.order()
@@ -172,7 +172,7 @@ def test_what_a_transaction_names_is_claimed_for_nothing_else(shop: ChainShop) -
     assert (shop.outcome(victims), shop.outcome(thiefs)) == ("success/", "created/")
 
 
-@pytest.mark.rule("evidence.5")
+@pytest.mark.rule("evidence.15")
 def test_who_lends_by_an_allowance_claims_nothing(shop: ChainShop, runner: Contract) -> None:
     """A protocol takes what he let it take straight to the merchant, at a borrower's call."""
     thiefs, _ = shop.order()
@@ -222,7 +222,7 @@ def test_what_the_merchant_hands_over_is_no_loss_of_anybodys(shop: ChainShop, ru
     assert shop.outcome(order_id) == "success/"
 
 
-@pytest.mark.rule("refunds.6")
+@pytest.mark.rule("refunds.16")
 @pytest.mark.parametrize("sells", [False, True])
 def test_a_refund_goes_to_nobody_whom_the_customer_drew_from(shop: ChainShop, sells: bool) -> None:
     """His account draws from a vault, or sells a thing, and pays: to whom it goes back is the vendor's to say."""
