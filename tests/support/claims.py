@@ -15,11 +15,16 @@ def offers(shop: ChainShop, order_id: str, tx_hash: str, account: str) -> tuple[
     return prepare_claims(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash, account=account.lower())
 
 
-def claim(shop: ChainShop, order_id: str, tx_hash: str, account: str, signer: LocalAccount) -> None:
-    """Sign what is offered to an account, which must be one transfer, and let the worker look."""
+def sign(shop: ChainShop, order_id: str, tx_hash: str, account: str, signer: LocalAccount) -> None:
+    """Sign what is offered to an account, which must be one transfer, and hand it in."""
     (offer,) = offers(shop, order_id, tx_hash, account)
     signature = bytes(signer.sign_message(encode_typed_data(full_message=dict(offer.typed_data))).signature)
     submit(shop, order_id, tx_hash, account, offer.log_index, signature)
+
+
+def claim(shop: ChainShop, order_id: str, tx_hash: str, account: str, signer: LocalAccount) -> None:
+    """Sign what is offered to an account, and let the worker look."""
+    sign(shop, order_id, tx_hash, account, signer)
     shop.pass_time(10)  # a quiet chain is written every ten seconds
     shop.look()
 
@@ -37,8 +42,7 @@ def submit(
 def may_claim(shop: ChainShop, order_id: str, tx_hash: str, account: str) -> bool:
     """Whether an account may claim something of a transaction: by what is offered, and by what is refused."""
     offered = bool(offers(shop, order_id, tx_hash, account))
-    with shop.shop.resources.database.read():
-        rows = [row for row in shop.shop.payments() if row.tx_hash == tx_hash]
+    rows = [row for row in shop.shop.payments() if row.tx_hash == tx_hash]
     refused = []
     for row in rows:
         try:

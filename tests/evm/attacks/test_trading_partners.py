@@ -11,9 +11,11 @@ import pytest
 from eth_abi import encode
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
+from sqlalchemy import update
 
+from api.storage.tables import Payment
 from tests.support.attacks import BASE, run
-from tests.support.claims import claim, may_claim
+from tests.support.claims import claim, may_claim, sign
 from tests.support.evidence import data_of
 from tests.support.evm import Contract
 from tests.support.settlement import PRICE, ChainShop, Wallet, transfer_data
@@ -170,6 +172,27 @@ def test_what_a_transaction_names_is_claimed_for_nothing_else(shop: ChainShop) -
     assert not may_claim(shop, thiefs, tx_hash, vault.address)
     claim(shop, victims, tx_hash, vault.address, THIEF)
     assert (shop.outcome(victims), shop.outcome(thiefs)) == ("success/", "created/")
+
+
+@pytest.mark.rule("evidence.16")
+def test_what_is_learnt_after_a_signature_binds_too(shop: ChainShop) -> None:
+    """The signature was handed in while nobody knew what the calls name."""
+    (victims, _), (thiefs, _) = shop.order(), shop.order()
+    vault = deploy_wallet(shop, THIEF, USDC=PRICE)
+    draw = told(vault, shop.token(BASE), transfer_data(shop.address, PRICE))
+    tx_hash = shop.customer(BASE, "victim").send(vault.address, draw)
+    shop.look()
+    sign(shop, thiefs, tx_hash, vault.address, THIEF)
+    with shop.shop.resources.database.write() as session:
+        session.execute(update(Payment).values(claimed_order_id=victims))
+    shop.pass_time(10)
+    shop.look()
+    assert (shop.outcome(victims), shop.outcome(thiefs)) == ("created/", "created/")
+    with shop.shop.resources.database.write() as session:
+        session.execute(update(Payment).values(claimed_order_id=None))
+    shop.pass_time(10)
+    shop.look()
+    assert shop.outcome(thiefs) == "success/"  # it was a good one
 
 
 @pytest.mark.rule("evidence.15")

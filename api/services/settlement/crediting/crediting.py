@@ -68,8 +68,9 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
     session.flush()
     align_deliveries(session, bridge_ids, assessment)
     # What was revised just now may be somebody else's than when he signed for it.
-    still_signed = find_signed(session, observation.env_mode, observation.chain_id) if signed else {}
-    for row in _lock_payments(session, signed.keys() & still_signed.keys()):
+    if signed:
+        signed = dict(signed.items() & find_signed(session, observation.env_mode, observation.chain_id).items())
+    for row in _lock_payments(session, signed):
         give(row, orders.get(signed[row.id]), Evidence.SIGNATURE, now)
         arrived |= {row.order_id} if row.is_after_close else set()
     for row in overdue:
