@@ -18,6 +18,18 @@ def offers(shop: ChainShop, order_id: str, tx_hash: str, account: str) -> tuple[
 def sign(shop: ChainShop, order_id: str, tx_hash: str, account: str, signer: LocalAccount) -> None:
     """Sign what is offered to an account, which must be one transfer, and hand it in."""
     (offer,) = offers(shop, order_id, tx_hash, account)
+    _hand_in(shop, order_id, tx_hash, account, offer, signer)
+
+
+def sign_all(shop: ChainShop, order_id: str, tx_hash: str, signer: LocalAccount) -> None:
+    """Sign whatever is offered to an account with a key, and hand it in."""
+    for offer in offers(shop, order_id, tx_hash, signer.address):
+        _hand_in(shop, order_id, tx_hash, signer.address, offer, signer)
+
+
+def _hand_in(
+    shop: ChainShop, order_id: str, tx_hash: str, account: str, offer: ClaimOffer, signer: LocalAccount
+) -> None:
     signature = bytes(signer.sign_message(encode_typed_data(full_message=dict(offer.typed_data))).signature)
     submit(shop, order_id, tx_hash, account, offer.log_index, signature)
 

@@ -21,11 +21,13 @@ from api.domain.transfers import FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.evidence.calldata import CalldataEvidence
 from api.services.ledger.evidence.evidence import MOST_NAMINGS, TracedEvidence
-from api.services.ledger.evidence.movements import TRANSFER_TOPIC, list_coin_movements, list_token_movements
+from api.services.ledger.evidence.movements import TRANSFER_TOPIC, WRAPPED, list_coin_movements, list_token_movements
+from api.services.ledger.evidence.permissions import PERMIT2
 from api.services.ledger.evidence.traces import MOST_FRAMES, CallTree, UnbelievableTrace, read_trace
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import Hop
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 SHOP, PAYER, TOKEN, TOOL = (f"0x{digit * 20}" for digit in ("51", "aa", "cc", "77"))
 REFERENCE = b"reference of one"
@@ -120,6 +122,13 @@ def comb(length: int) -> tuple[dict[str, Any], tuple[Log, ...]]:
     return frame, logs
 
 
+def permitted(length: int) -> tuple[dict[str, Any], tuple[Log, ...]]:
+    """Return one call that makes many, each with a signature of whose money moves."""
+    logs = tuple(log_of(number, PAYER, SHOP) for number in range(length))
+    calls = [call(TOOL, TOKEN, AUTHORIZED, logs=[told(log)]) for log in logs]
+    return call(TOOL, TOOL, REFERENCE, calls=calls), logs
+
+
 def read_all(root: dict[str, Any], logs: tuple[Log, ...]) -> list[tuple[Naming, ...]]:
     tree = read_trace(root, sent(root), receipt(*logs))
     found = evidence_of(tree, logs)
@@ -135,7 +144,7 @@ def test_a_trace_as_deep_as_the_evm_allows_is_read() -> None:
     assert [naming.is_own for naming in namings[-1][:2]] == [True, False]
 
 
-@pytest.mark.parametrize("shape", [row, comb])
+@pytest.mark.parametrize("shape", [row, comb, permitted])
 def test_the_work_for_a_crafted_trace_grows_as_it_does(shape: Callable[[int], Any]) -> None:
     small, large = (shape(length) for length in (5_000, 10_000))
     few, many = (work_of(lambda each=each: read_all(*each)) for each in (small, large))
@@ -224,6 +233,22 @@ def test_an_authorization_of_somebody_else_is_nobodys(is_traced: bool) -> None:
     proof = found.proof_of(movement)
     assert proof.sender == ""
     assert {TOOL, person(7)} <= set(proof.others)
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_what_wraps_the_coin_checks_no_signature(is_checked: bool) -> None:
+    """It takes a permit for a deposit of nothing; Permit2 would check one, and then nothing is deposited."""
+    wrapper = CHAINS[1].wrapped_native
+    permit = Function("permit(address,address,uint256,uint256,uint8,bytes32,bytes32)")
+    data = permit(wrapper, PAYER, TOOL, 1, 2**40, 27, bytes(32), bytes(32)).data
+    moved = replace(log_of(1, PAYER, SHOP), address=wrapper)
+    wrapped = replace(moved, topics=(WRAPPED, moved.topics[1]), data=bytes(32), index=0)
+    logs = (moved,) if is_checked else (wrapped, moved)
+    checking = call(person(1), PERMIT2, data) if is_checked else call(person(1), wrapper, data, logs=[told(wrapped)])
+    root = call(TOOL, person(1), calls=[checking, call(person(1), wrapper, logs=[told(moved)])])
+    found = evidence_of(read_trace(root, sent(root), receipt(*logs)), logs)
+    movement = next(row for row in found.movements if row.amount)
+    assert found.proof_of(movement).sender == (PAYER if is_checked else "")
 
 
 @pytest.mark.parametrize("is_traced", [False, True])

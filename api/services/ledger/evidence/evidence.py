@@ -135,10 +135,9 @@ class TracedEvidence:
 
     def _is_permitted(self, movement: Movement) -> bool:
         """Whether nobody but its holder lost anything, and the transaction carries his signature that lets him lose."""
-        if self._losers[0] != (movement.sender,):
-            return False
-        checked_by = {contract for contract, holder in self._permissions if holder == movement.sender}
-        return not checked_by.isdisjoint((movement.token_address, PERMIT2))
+        holder = movement.sender
+        signed = ((movement.token_address, holder), (PERMIT2, holder))
+        return self._losers[0] == (holder,) and not self._permissions.isdisjoint(signed)
 
     def _list_others(self, path: _Path, payer: str, *holder: str) -> tuple[str, ...]:
         """Return who else made the calls or lost something where the payer's call begins; the bundler did not."""
@@ -147,8 +146,13 @@ class TracedEvidence:
         return tuple(sorted(people.difference((payer, "", ZERO_ADDRESS), ENTRY_POINTS, self._listed)))
 
     @cached_property
-    def _permissions(self) -> Collection[tuple[str, str]]:
-        return find_permissions(self._tree.frames)
+    def _permissions(self) -> frozenset[tuple[str, str]]:
+        """Whose signatures were checked, and by which contracts.
+
+        What wraps the coin checks none: it takes any call that it does not know for a deposit.
+        """
+        wrappers = {row.token_address for row in self._moved if row.is_wrapping}
+        return frozenset(each for each in find_permissions(self._tree.frames) if each[0] not in wrappers)
 
     @cached_property
     def _losers(self) -> Mapping[int, tuple[str, ...]]:
