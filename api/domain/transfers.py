@@ -52,10 +52,13 @@ class Naming:
     is_own : bool
         Whether every address whose balance fell in that call, calls within it included, is the call's own sender;
         listed markets, routers and bridges do not count. Only then the call was made by whose money it was.
+    caller : str
+        Who made the call, in lower case.
     """
 
     reference: bytes
     is_own: bool
+    caller: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +71,12 @@ class Transfer:
         Of the event that tells of it among those of its own transaction, from 0; `COIN_TRANSFER`, or at most
         `FIRST_INNER_TRANSFER`. Chains number a block's events, and a transaction that is mined again has others before.
     token_address, sender, recipient : str
-        In lower case; the sender is the one address whose money left, not a contract through which it came; empty
-        where that can't be told, or is more than one.
+        In lower case; the sender is who paid, not a contract through which the money came. It is empty where that is
+        not certain: nobody may sign for the transfer then, and nobody gets it back without being named.
     amount : int
         Smallest units.
+    others : tuple of str
+        Who else had to do with it: whoever made the calls that moved it, or lost something in them.
     namings : tuple of Naming
         One for each call that the movement was part of and that may name something, the innermost first.
     is_inner : bool
@@ -95,6 +100,7 @@ class Transfer:
     sender: str
     recipient: str
     amount: int
+    others: tuple[str, ...] = ()
     namings: tuple[Naming, ...] = ()
     is_inner: bool = False
     promise: Promise | None = None
@@ -106,6 +112,11 @@ class Transfer:
 
 TransferKey = tuple[str, int]
 """What tells a chain's transfers apart: `Transfer.tx_hash` and `Transfer.log_index`."""
+
+
+def list_people(transfer: Transfer) -> frozenset[str]:
+    """Return all who had to do with a transfer on the side of whoever paid it: whom screening asks about."""
+    return frozenset((transfer.sender, *transfer.others)) - {""}
 
 
 def get_key(transfer: Transfer) -> TransferKey:

@@ -233,7 +233,7 @@ def test_a_payment_is_read_with_everything_about_it() -> None:
     (found,) = asked.read(1, 3, [SHOP]).transfers
     assert (head.block.number, head.final_number) == (3, 1)
     assert (found.amount, found.sender, found.recipient, found.log_index) == (5, PAYER, SHOP, 0)
-    assert (found.namings, found.block.number) == ((Naming(reference=REFERENCE, is_own=True),), 2)
+    assert (found.namings, found.block.number) == ((Naming(reference=REFERENCE, is_own=True, caller=found.sender),), 2)
     assert found.block.mined_at == datetime.fromtimestamp(NOW + 2, UTC)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from eth_abi import encode
-from eth_keys import keys
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
 from eth_utils import keccak
 
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
+from api.services.ledger.evidence.entries import ENTRY_POINTS
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 from tests.support.evidence import (
@@ -23,18 +24,18 @@ from tests.support.evidence import (
     data_of,
     found_in,
     own,
+    permit_of,
     reader_of,
     run,
     runner_on,
 )
 from tests.support.evm import ACTOR, Contract
-from tests.support.main_net import MainNet, running_main_net
+from tests.support.main_net import MainNet, placed, running_main_net
 from tests.support.settlement import Wallet, somebody, transfer_data
 from tests.support.vyper_source import compiled
 
 BASE = 8453
 SHOP = somebody("merchant whose evidence is looked at")
-PERMIT = keccak(text="Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def test_a_transfer_is_proven_by_its_calldata_alone(net: MainNet, usdc: Contract
     node = Meddling()
     (found,) = found_in(net, payer.pay(usdc.address, SHOP, 5, MINE), [SHOP], node)
     assert (found.sender, found.amount, found.is_inner) == (payer.address, 5, False)
-    assert found.namings == (Naming(reference=MINE, is_own=True),)
+    assert found.namings == (Naming(reference=MINE, is_own=True, caller=payer.address),)
     assert node.traced == 0
 
 
@@ -94,7 +95,7 @@ def test_a_bundles_own_reference_covers_nobody_elses_money(
     tx_hash = thief.send(spender.address, run(spender, [(usdc.address, 0, taken)]) + THEIRS)
     for node in (Meddling(), Meddling(refuses=True)):
         (found,) = found_in(net, tx_hash, [SHOP], node)
-        assert (own(found), found.sender) == ((), payer.address)
+        assert (own(found), found.sender) == ((), "")
 
 
 def test_not_even_if_the_thief_pays_a_little_himself(
@@ -111,14 +112,15 @@ def test_not_even_if_the_thief_pays_a_little_himself(
     for node in (Meddling(), Meddling(refuses=True)):
         found = by_recipient(found_in(net, tx_hash, [SHOP], node))
         assert {amount: (own(row), row.sender) for (_, amount), row in found.items()} == {
-            1: ((), thief.address),
-            30: ((), payer.address),
+            1: ((), ""),
+            30: ((), ""),
         }
 
 
 def test_each_account_of_a_bundle_names_its_own_order(net: MainNet, usdc: Contract, thief: Wallet) -> None:
     """As ERC-4337 does it: a bundler calls the entry point, which calls accounts, which pay."""
-    entry, first, second = (runner_on(net.chain) for _ in range(3))
+    first, second = (runner_on(net.chain) for _ in range(2))
+    entry = placed(net.chain, min(ENTRY_POINTS), compiled("runner"))
     for account in (first, second):
         net.fund(account.address, "USDC", 100)
     calls = [
@@ -134,8 +136,20 @@ def test_each_account_of_a_bundle_names_its_own_order(net: MainNet, usdc: Contra
     assert all(own(row) == () for row in found_in(net, tx_hash, [SHOP], Meddling(refuses=True)))
 
 
+def test_who_is_called_by_an_unknown_contract_is_not_certainly_the_payer(
+    net: MainNet, usdc: Contract, thief: Wallet
+) -> None:
+    """What its own calls name counts. Whether it is an account or a vault, nobody can tell."""
+    relay, account = runner_on(net.chain), runner_on(net.chain)
+    net.fund(account.address, "USDC", 100)
+    paid = run(account, [(usdc.address, 0, transfer_data(SHOP, 10) + MINE)])
+    (found,) = found_in(net, thief.send(relay.address, run(relay, [(account.address, 0, paid)])), [SHOP])
+    assert (own(found), found.sender) == ((MINE,), "")
+    assert set(found.others) == {thief.address, relay.address.lower(), account.address.lower()}
+
+
 def test_coin_of_an_account_is_found_and_is_its_own(net: MainNet, thief: Wallet) -> None:
-    entry, account = runner_on(net.chain), runner_on(net.chain)
+    entry, account = placed(net.chain, max(ENTRY_POINTS), compiled("runner")), runner_on(net.chain)
     net.fund(account.address, "ETH", 10**18)
     calls = [(account.address, 0, run(account, [(SHOP, 11, MINE), (SHOP, 12, THEIRS)]))]
     tx_hash = thief.send(entry.address, run(entry, calls))
@@ -165,37 +179,28 @@ def test_what_a_destroyed_contract_leaves_is_found(net: MainNet, payer: Wallet) 
 
 def test_a_signed_permission_counts_for_who_signed_only(net: MainNet, usdc: Contract, thief: Wallet) -> None:
     """A stranger submits the victim's permit and takes the money to the merchant, with his own reference."""
-    key = keys.PrivateKey(keccak(text="a victim's key"))
-    signer = key.public_key.to_address()
+    owner: LocalAccount = Account.from_key(keccak(text="a victim's key"))
+    signer = owner.address.lower()
     net.fund(signer, "USDC", 1_000)
     spender = runner_on(net.chain)
-    terms = encode(
-        ["bytes32", "address", "address", "uint256", "uint256", "uint256"],
-        [PERMIT, signer, spender.address, 900, usdc("nonces", signer), 2**255],
-    )
-    digest = keccak(b"\x19\x01" + usdc("DOMAIN_SEPARATOR") + keccak(terms))
-    signed = key.sign_msg_hash(digest)
-    permit = data_of(
-        usdc, "permit", signer, spender.address, 900, 2**255,
-        signed.v + 27, signed.r.to_bytes(32), signed.s.to_bytes(32),
-    )  # fmt: skip
+    permit = permit_of(usdc, owner, spender.address, 900)
     taken = data_of(usdc, "transferFrom", signer, SHOP, 900)
     calls = [(usdc.address, 0, permit), (usdc.address, 0, taken + THEIRS)]
     tx_hash = thief.send(spender.address, run(spender, calls) + THEIRS)
-    for node in (Meddling(), Meddling(refuses=True)):
-        (found,) = found_in(net, tx_hash, [SHOP], node)
-        assert (own(found), found.sender, found.amount) == ((), signer, 900)
+    for refuses in (False, True):
+        (found,) = found_in(net, tx_hash, [SHOP], Meddling(refuses))
+        assert (own(found), found.sender, found.amount) == ((), "" if refuses else signer, 900)
 
 
 @pytest.mark.rule("evidence.2")
-def test_an_allowance_used_directly_counts_for_who_gave_it_only(
+def test_an_allowance_used_directly_counts_for_nobody(
     net: MainNet, usdc: Contract, payer: Wallet, thief: Wallet
 ) -> None:
     approve(payer, usdc, thief.address)
     tx_hash = thief.send(usdc.address, data_of(usdc, "transferFrom", payer.address, SHOP, 44) + THEIRS)
     for node in (Meddling(), Meddling(refuses=True)):
         (found,) = found_in(net, tx_hash, [SHOP], node)
-        assert (own(found), found.sender) == ((), payer.address)
+        assert (own(found), found.sender) == ((), "")
 
 
 def test_a_fake_tokens_event_before_it_changes_nothing(
@@ -210,7 +215,7 @@ def test_a_fake_tokens_event_before_it_changes_nothing(
     tx_hash = thief.send(spender.address, run(spender, calls) + THEIRS)
     for node in (Meddling(), Meddling(refuses=True)):
         found = by_recipient(found_in(net, tx_hash, [SHOP], node))[usdc.address.lower(), 30]
-        assert (own(found), found.sender) == ((), payer.address)
+        assert (own(found), found.sender) == ((), "")
 
 
 def test_money_that_is_nobodys_pays_for_nobody_but_who_holds_it(net: MainNet, usdc: Contract, thief: Wallet) -> None:

@@ -102,7 +102,7 @@ def test_a_contract_that_names_its_factory_is_no_pool_of_it(net: MainNet, node: 
     approve(thief, usdc, fake.address)
     pay = data_of(fake, "pay", usdc.address, 1, 700, SHOP)
     (found,) = found_in(net, thief.send(fake.address, pay + THEIRS), [SHOP], node)
-    assert (found.amount, THEIRS in own(found), found.sender) == (700, False, fake.address.lower())
+    assert (found.amount, THEIRS in own(found), found.sender) == (700, False, "")
 
 
 def test_a_factory_of_the_same_code_that_nobody_names_makes_no_pools(net: MainNet, node: Meddling) -> None:
@@ -110,12 +110,11 @@ def test_a_factory_of_the_same_code_that_nobody_names_makes_no_pools(net: MainNe
     thief, usdc = customer_of(net, "thief with a factory"), net.tokens["USDC"]
     factory, router_at = net.chain.deploy(_v2_core("UniswapV2Factory"), ACTOR), somebody("router of nobody")
     add_pair(net, exchange(net, router_at, factory.address), WETH, 10**21, usdc.address, 4 * 10**12)
-    pair = str(factory("getPair", usdc.address, WETH)).lower()
     approve(thief, usdc, router_at)
     data = data_of(router_of(net), "swapTokensForExactTokens", 10**13, 10**9, [usdc.address, WETH], SHOP, FOREVER)
     (found,) = found_in(net, thief.send(router_at, data + THEIRS), [SHOP], node)
     if node.refuses:
-        assert (found.amount, own(found), found.sender) == (10**13, (), pair)
+        assert (found.amount, own(found), found.sender) == (10**13, (), "")
     else:
         assert (found.amount, THEIRS in own(found)) == (10**13, False)
 
@@ -136,7 +135,7 @@ def test_a_pair_that_anybody_made_brings_nobody_elses_money(net: MainNet, node: 
         data = data_of(router, "swapTokensForExactTokens", 3, 10**20, path, recipient, FOREVER)
         found = by_recipient(found_in(net, thief.send(ROUTER, data + THEIRS), [SHOP], node))
         taken = found[usdc.address.lower(), 500]
-        assert (THEIRS in own(taken), taken.sender) == (False, victim.address)
+        assert (THEIRS in own(taken), taken.sender) == (False, "")
 
 
 def test_the_event_of_a_pair_that_was_never_made_makes_no_pool(net: MainNet, node: Meddling) -> None:
@@ -147,4 +146,4 @@ def test_the_event_of_a_pair_that_was_never_made_makes_no_pool(net: MainNet, nod
     approve(thief, usdc, lured.address)
     pay = data_of(lured, "pay", usdc.address, 1, 700, SHOP)
     (found,) = found_in(net, thief.send(lured.address, pay + THEIRS), [SHOP], node)
-    assert (found.amount, THEIRS in own(found), found.sender) == (700, False, lured.address.lower())
+    assert (found.amount, THEIRS in own(found), found.sender) == (700, False, "")

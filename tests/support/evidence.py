@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from eth_abi import encode
+from eth_account.signers.local import LocalAccount
+from eth_keys import keys
+from eth_utils import keccak
 
 from adapters.bridges.events import find_event_readers
 from adapters.http.client import JsonClient
@@ -24,6 +27,7 @@ RICH = 10**12
 MAX = 2**256 - 1
 MINE, THEIRS = b"reference of one", b"reference of two"
 Call = tuple[str, int, bytes]
+PERMIT = keccak(text="Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)")
 
 
 @dataclass
@@ -99,6 +103,18 @@ def run(runner: Contract, calls: Sequence[Call], name: str = "run") -> bytes:
 def approve(wallet: Wallet, token: Contract, spender: str) -> None:
     """Let somebody take all."""
     wallet.send(token.address, data_of(token, "approve", spender, MAX))
+
+
+def permit_of(token: Contract, owner: LocalAccount, spender: str, amount: int) -> bytes:
+    """Return the calldata by which somebody's signature lets somebody take an amount (ERC-2612)."""
+    types = ["bytes32", "address", "address", "uint256", "uint256", "uint256"]
+    terms = encode(types, [PERMIT, owner.address, spender, amount, token("nonces", owner.address), 2**255])
+    digest = keccak(b"\x19\x01" + token("DOMAIN_SEPARATOR") + keccak(terms))
+    signed = keys.PrivateKey(owner.key).sign_msg_hash(digest)
+    return data_of(
+        token, "permit", owner.address, spender, amount, 2**255,
+        signed.v + 27, signed.r.to_bytes(32), signed.s.to_bytes(32),
+    )  # fmt: skip
 
 
 def by_recipient(transfers: Sequence[Transfer]) -> Mapping[tuple[str, int], Transfer]:

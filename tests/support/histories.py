@@ -14,6 +14,8 @@ from datetime import timedelta
 from random import Random
 
 from eth_abi import encode
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
 from sqlalchemy import select
 
 from adapters.rpc.multicall import MULTICALL3
@@ -24,6 +26,7 @@ from api.services.settlement.watching.reported_payments import report_payment
 from api.storage.tables import Payment, PaymentOrder
 from routing_engine.model import NATIVE_ADDRESS
 from tests.support.across import Crossing
+from tests.support.claims import sign_all
 from tests.support.settlement import FINAL_BLOCKS, PRICE, ChainShop, Wallet, transfer_data
 
 BASE, ETHEREUM = 8453, 1
@@ -65,6 +68,7 @@ class History:
     truth: dict[tuple[int, str], str | None] = field(default_factory=dict)
     crossings: list[tuple[Order, Crossing]] = field(default_factory=list)
     fills: dict[str, tuple[Order, str]] = field(default_factory=dict)
+    trades: list[tuple[LocalAccount, str]] = field(default_factory=list)
     starts: dict[int, int] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
@@ -111,6 +115,13 @@ def _amount(history: History) -> int:
 
 def _customer(history: History, chain_id: int = BASE) -> Wallet:
     return history.shops[0].customer(chain_id, f"customer {history.rng.randrange(5)}", DAI=100 * 10**18)
+
+
+def _maker(history: History, account: LocalAccount) -> Wallet:
+    net, address = history.shops[0].nets[BASE], account.address.lower()
+    net.fund(address, "ETH", 10**18)
+    net.fund(address, "USDC", PRICE)
+    return Wallet(net.chain, address)
 
 
 def create(history: History) -> None:
@@ -178,6 +189,28 @@ def spend_a_victims_allowance(history: History) -> None:
     tail = history.rng.choice([b"", order.reference])
     data = AGGREGATE + encode(["(address,bool,bytes)[]"], [[(token, False, moved + tail)]]) + order.reference
     history.note(BASE, thief.send(MULTICALL3, data), None)
+
+
+def fill_a_limit_order(history: History) -> None:
+    """A customer takes a maker's dollars for dollars of another kind, straight to the merchant."""
+    order, customer = history.pick(), _customer(history)
+    maker: LocalAccount = Account.from_key(history.rng.randbytes(32))
+    usdc, dai = order.shop.token(BASE), order.shop.token(BASE, "DAI")
+    for who, token in ((_maker(history, maker), usdc), (customer, dai)):
+        who.send(token, APPROVE + encode(["address", "uint256"], [MULTICALL3, 10**18]))
+    ways = ((dai, customer.address, maker.address, 10**18), (usdc, maker.address, order.shop.address, PRICE))
+    calls = [(token, False, TRANSFER_FROM + encode(["address", "address", "uint256"], way)) for token, *way in ways]
+    tail = history.rng.choice([b"", order.reference])
+    sent = customer.send(MULTICALL3, AGGREGATE + encode(["(address,bool,bytes)[]"], [calls]) + tail)
+    history.note(BASE, sent, None)
+    history.trades.append((maker, sent))
+
+
+def claim_as_a_maker(history: History) -> None:
+    """Whoever sold to a customer signs for whatever is offered to him."""
+    order = history.pick()
+    for maker, tx_hash in history.trades:
+        sign_all(order.shop, order.order_id, tx_hash, maker)
 
 
 def pay_two_orders_in_a_bundle(history: History) -> None:
@@ -275,6 +308,8 @@ ACTS: Mapping[str, Callable[[History], None]] = {
         pay_without_reference_and_let_a_thief_report_it,
         name_another_vendors_order,
         spend_a_victims_allowance,
+        fill_a_limit_order,
+        claim_as_a_maker,
         pay_two_orders_in_a_bundle,
         deposit,
         fill,

@@ -13,18 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.chain.deployments import read_deployments
-from adapters.rpc.abi import Log
+from adapters.rpc.abi import Function, Log
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.decoding import LONGEST, decode_payment
 from adapters.transactions.payment_builders import PaymentBuilders
 from api.domain.transfers import FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.evidence.calldata import CalldataEvidence
 from api.services.ledger.evidence.evidence import MOST_NAMINGS, TracedEvidence
-from api.services.ledger.evidence.movements import TRANSFER_TOPIC, list_coin_movements, list_token_movements
+from api.services.ledger.evidence.movements import TRANSFER_TOPIC, WRAPPED, list_coin_movements, list_token_movements
+from api.services.ledger.evidence.permissions import PERMIT2
 from api.services.ledger.evidence.traces import MOST_FRAMES, CallTree, UnbelievableTrace, read_trace
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import Hop
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 SHOP, PAYER, TOKEN, TOOL = (f"0x{digit * 20}" for digit in ("51", "aa", "cc", "77"))
 REFERENCE = b"reference of one"
@@ -119,6 +122,13 @@ def comb(length: int) -> tuple[dict[str, Any], tuple[Log, ...]]:
     return frame, logs
 
 
+def permitted(length: int) -> tuple[dict[str, Any], tuple[Log, ...]]:
+    """Return one call that makes many, each with a signature of whose money moves."""
+    logs = tuple(log_of(number, PAYER, SHOP) for number in range(length))
+    calls = [call(TOOL, TOKEN, AUTHORIZED, logs=[told(log)]) for log in logs]
+    return call(TOOL, TOOL, REFERENCE, calls=calls), logs
+
+
 def read_all(root: dict[str, Any], logs: tuple[Log, ...]) -> list[tuple[Naming, ...]]:
     tree = read_trace(root, sent(root), receipt(*logs))
     found = evidence_of(tree, logs)
@@ -134,7 +144,7 @@ def test_a_trace_as_deep_as_the_evm_allows_is_read() -> None:
     assert [naming.is_own for naming in namings[-1][:2]] == [True, False]
 
 
-@pytest.mark.parametrize("shape", [row, comb])
+@pytest.mark.parametrize("shape", [row, comb, permitted])
 def test_the_work_for_a_crafted_trace_grows_as_it_does(shape: Callable[[int], Any]) -> None:
     small, large = (shape(length) for length in (5_000, 10_000))
     few, many = (work_of(lambda each=each: read_all(*each)) for each in (small, large))
@@ -189,7 +199,70 @@ def test_borrowed_code_moves_no_coin_and_names_nothing() -> None:
     tree = read_trace(root, sent(root), receipt(log))
     found = evidence_of(tree, (log,))
     (movement,) = found.movements
-    assert found.proof_of(movement).namings == (Naming(reference=REFERENCE, is_own=True),)
+    assert found.proof_of(movement).namings == (Naming(reference=REFERENCE, is_own=True, caller=PAYER),)
+
+
+AUTHORIZED = Function(
+    "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
+)(TOKEN, PAYER, SHOP, 1, 0, 2**40, bytes(32), 27, bytes(32), bytes(32)).data
+
+
+@pytest.mark.rule("evidence.3")
+@pytest.mark.parametrize("is_named", [False, True])
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_who_authorized_a_transfer_is_its_payer_whoever_hands_it_in(is_named: bool, is_traced: bool) -> None:
+    """ERC-3009; what stands behind the call is the word of whoever handed it in."""
+    log, data = log_of(0, PAYER, SHOP), AUTHORIZED + (REFERENCE if is_named else b"")
+    root = call(TOOL, TOKEN, data, logs=[told(log)])
+    found = evidence_of(read_trace(root, sent(root), receipt(log)), (log,)) if is_traced else calldata_of(root, log)
+    (movement,) = found.movements
+    proof = found.proof_of(movement)
+    assert (proof.sender, proof.others) == (PAYER, ())
+    assert [(each.is_own, each.caller) for each in proof.namings if each.reference == REFERENCE] == [
+        (False, TOOL)
+    ] * is_named
+
+
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_an_authorization_of_somebody_else_is_nobodys(is_traced: bool) -> None:
+    """A contract that looks like a token moves a lender's money, and the call carries another's signature."""
+    log = log_of(0, person(7), SHOP)
+    root = call(TOOL, TOKEN, AUTHORIZED, logs=[told(log)])
+    found = evidence_of(read_trace(root, sent(root), receipt(log)), (log,)) if is_traced else calldata_of(root, log)
+    (movement,) = found.movements
+    proof = found.proof_of(movement)
+    assert proof.sender == ""
+    assert {TOOL, person(7)} <= set(proof.others)
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_what_wraps_the_coin_checks_no_signature(is_checked: bool) -> None:
+    """It takes a permit for a deposit of nothing; Permit2 would check one, and then nothing is deposited."""
+    wrapper = CHAINS[1].wrapped_native
+    permit = Function("permit(address,address,uint256,uint256,uint8,bytes32,bytes32)")
+    data = permit(wrapper, PAYER, TOOL, 1, 2**40, 27, bytes(32), bytes(32)).data
+    moved = replace(log_of(1, PAYER, SHOP), address=wrapper)
+    wrapped = replace(moved, topics=(WRAPPED, moved.topics[1]), data=bytes(32), index=0)
+    logs = (moved,) if is_checked else (wrapped, moved)
+    checking = call(person(1), PERMIT2, data) if is_checked else call(person(1), wrapper, data, logs=[told(wrapped)])
+    root = call(TOOL, person(1), calls=[checking, call(person(1), wrapper, logs=[told(moved)])])
+    found = evidence_of(read_trace(root, sent(root), receipt(*logs)), logs)
+    movement = next(row for row in found.movements if row.amount)
+    assert found.proof_of(movement).sender == (PAYER if is_checked else "")
+
+
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_a_lender_is_not_the_payer_with_or_without_a_trace(is_traced: bool) -> None:
+    log = log_of(0, PAYER, SHOP)
+    root = call(TOOL, person(1), REFERENCE, calls=[call(person(1), TOKEN, logs=[told(log)])])
+    found = evidence_of(read_trace(root, sent(root), receipt(log)), (log,)) if is_traced else calldata_of(root, log)
+    (movement,) = found.movements
+    proof = found.proof_of(movement)
+    assert (proof.sender, [each.is_own for each in proof.namings][-1:]) == ("", [False])
+
+
+def calldata_of(root: dict[str, Any], *logs: Log) -> CalldataEvidence:
+    return CalldataEvidence(1, sent(root), receipt(*logs), listed=(), recipients={SHOP}, events=())
 
 
 @given(before=st.binary(max_size=60), after=st.binary(max_size=60), number=st.integers(0, 2**160 - 1))

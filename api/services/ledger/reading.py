@@ -19,6 +19,7 @@ from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin,
 from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts
 from api.services.ledger.evidence.movements import Movement, list_coin_movements, list_token_movements
+from api.services.ledger.evidence.things import list_things
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
 from api.services.ledger.transfers import Mined, Unreadable, find_transfers, read_bridge_events
 from routing_engine.model import NATIVE_ADDRESS
@@ -121,7 +122,10 @@ class TransactionReader:
         is_bridges = are_bridges_calls(tree, self._payers)
         return TracedEvidence(
             tree,
-            _list_movements(mined, tree, is_bridges),
+            [
+                *_list_movements(mined, tree, is_bridges),
+                *list_things(mined.receipt.logs, tree.frame_of_log, but_of=recipients),
+            ],
             listed=listed,
             recipients=recipients,
             events=events,

@@ -237,6 +237,7 @@ def _make_transfer(
         sender=proof.sender,
         recipient=movement.recipient,
         amount=movement.amount,
+        others=proof.others,
         namings=proof.namings,
         is_inner=movement.index <= FIRST_INNER_TRANSFER,
     )

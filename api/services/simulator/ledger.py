@@ -200,7 +200,7 @@ def _make_transfer(row: SimulatedTransfer) -> Transfer:
         sender=row.sender,
         recipient=row.recipient,
         amount=row.amount,
-        namings=() if row.reference is None else (Naming(reference=row.reference, is_own=True),),
+        namings=() if row.reference is None else (Naming(reference=row.reference, is_own=True, caller=row.sender),),
         bridge_id=_make_bridge_id(row),
         source_chain_id=row.source_chain_id,
         source_tx_hash=row.source_tx_hash,

@@ -14,7 +14,15 @@ from adapters.transactions.decoding import decode_payment
 from adapters.transactions.erc20 import TRANSFER
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.evidence.evidence import PayerProof
-from api.services.ledger.evidence.movements import Movement, find_wrapped_coin, is_transfer, list_token_movements
+from api.services.ledger.evidence.movements import (
+    MOST_LOSERS,
+    Movement,
+    find_wrapped_coin,
+    is_transfer,
+    list_token_movements,
+)
+from api.services.ledger.evidence.permissions import is_authorization
+from api.services.ledger.evidence.things import list_things
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 
@@ -53,22 +61,23 @@ class CalldataEvidence:
         self._is_open = len(self._deposits) == len(events)
         self._decoded = decode_call(chain_id, transaction)
         self._tokens = list(list_token_movements(chain_id, receipt.logs))
+        self._things = list(list_things(receipt.logs, (), but_of=recipients))
         self.movements: Sequence[Movement] = [*self._tokens, *self._list_coin_movements()]
 
     def proof_of(self, movement: Movement) -> PayerProof:
-        """Return the sender's own naming where the call pays just this; else who lost a token, if that is known."""
+        """Return the sender's own naming where the call pays just this; else what is known of who paid."""
         sent = self._transaction
         if movement.index == COIN_TRANSFER:
             tail = sent.calldata if len(sent.calldata) == REFERENCE_BYTES else b""
-            return PayerProof(namings=_find_own(tail), sender=sent.sender)
+            return self._prove_own(tail)
         if not self._is_open:
             return PayerProof()
         tail_of_transfer = find_token_transfer_tail(sent, self._receipt)
         if tail_of_transfer is not None:
-            return PayerProof(namings=_find_own(tail_of_transfer), sender=sent.sender)
+            return self._prove_own(tail_of_transfer)
         if self._decoded is not None and self._is_paid_by_call(self._decoded, movement):
-            return PayerProof(namings=_find_own(self._decoded.reference), sender=sent.sender)
-        return PayerProof(sender="" if movement.sender in (ZERO_ADDRESS, *self._listed) else movement.sender)
+            return self._prove_own(self._decoded.reference)
+        return self._prove_holder(movement)
 
     def proof_of_deposit(self, place: int, deposit: Deposit) -> PayerProof:
         """Return the sender's own naming where the transaction's call makes just this deposit."""
@@ -79,7 +88,7 @@ class CalldataEvidence:
         is_same = (said.contract, said.token_address) == (deposit.contract, deposit.token_address)
         if not is_same or deposit.recipient not in ("", said.recipient) or said.amount not in (None, deposit.amount):
             return PayerProof()
-        return PayerProof(namings=_find_own(said.reference), sender=self._transaction.sender)
+        return self._prove_own(said.reference)
 
     def call_at(self, place: int, contract: str) -> bytes:
         """Return the transaction's calldata where it calls that contract."""
@@ -107,8 +116,33 @@ class CalldataEvidence:
     def _is_spending_own(self) -> bool:
         """Whether every token in the receipt came from the sender, or from what is listed."""
         return self._is_open and all(
-            row.sender == self._transaction.sender or row.sender in self._listed for row in self._tokens
+            row.sender == self._transaction.sender or row.sender in self._listed
+            for row in (*self._tokens, *self._things)
         )
+
+    def _is_holders(self, movement: Movement) -> bool:
+        """Whether nothing but this moved, and the transaction calls its holder, or has the token do what he signed."""
+        sent = self._transaction
+        is_all = self._tokens == [movement] and not self._things and not sent.value
+        is_authorized = sent.recipient == movement.token_address and is_authorization(sent.calldata, movement.sender)
+        return is_all and (sent.recipient == movement.sender or is_authorized)
+
+    def _prove_holder(self, movement: Movement) -> PayerProof:
+        """Return who paid if that is certain, and what the transaction's own call names, whosever the money was."""
+        sent = self._transaction
+        tail = sent.calldata[-REFERENCE_BYTES:]
+        named = (Naming(reference=tail, is_own=False, caller=sent.sender),) if len(tail) == REFERENCE_BYTES else ()
+        if self._is_holders(movement):
+            others = () if is_authorization(sent.calldata, movement.sender) else (sent.sender,)
+            return PayerProof(namings=named, sender=movement.sender, others=others)
+        people = {sent.sender, sent.recipient or "", *(row.sender for row in (*self._tokens, *self._things))}
+        people -= {"", ZERO_ADDRESS, *self._listed}
+        return PayerProof(namings=named, others=tuple(sorted(people))[:MOST_LOSERS])
+
+    def _prove_own(self, reference: bytes) -> PayerProof:
+        sender = self._transaction.sender
+        namings = (Naming(reference=reference, is_own=True, caller=sender),) if reference else ()
+        return PayerProof(namings=namings, sender=sender)
 
 
 def decode_call(chain_id: int, transaction: ChainTransaction) -> DecodedPayment | None:
@@ -162,7 +196,3 @@ def is_simple(transaction: ChainTransaction, receipt: Receipt) -> bool:
     if transaction.value:
         return len(transaction.calldata) in (0, REFERENCE_BYTES) and not receipt.logs
     return find_token_transfer_tail(transaction, receipt) is not None
-
-
-def _find_own(reference: bytes) -> tuple[Naming, ...]:
-    return (Naming(reference=reference, is_own=True),) if reference else ()

@@ -22,6 +22,7 @@ WRAPPED = "0x" + keccak(text="Deposit(address,uint256)").hex()
 UNWRAPPED = "0x" + keccak(text="Withdrawal(address,uint256)").hex()
 WRAPPING_TOPICS = 2
 
+MOST_LOSERS = 32
 LAST_PRECOMPILE = 0xFFFF
 """Some nodes leave calls of these contracts out of traces."""
 
@@ -46,6 +47,8 @@ class Movement:
         Whether somebody else had it moved, whom the sender allowed to: by an allowance or a signature.
     is_of_bridge : bool
         Whether it happened in a call of a bridge's contract.
+    is_thing : bool
+        Whether it is no money: see `things.py`.
     """
 
     token_address: str
@@ -58,6 +61,7 @@ class Movement:
     is_wrapping: bool = False
     is_pulled: bool = False
     is_of_bridge: bool = False
+    is_thing: bool = False
 
 
 def find_wrapped_coin(chain_id: int) -> str:
@@ -176,11 +180,13 @@ def find_losers(
     listed: Collection[str],
     bridges: Collection[int],
     wanted: Collection[int],
+    whole: Collection[int] = (),
 ) -> Mapping[int, tuple[str, ...]]:
     """Return whose balance of anything fell in each of the wanted calls, calls within them included.
 
-    At most two are named: more make no difference. Calls are gone through from the last to the first, and of two sums
-    the smaller is added to the larger, so the work grows a little faster than the trace, however deep it is.
+    At most two are named, since more make no difference, and of those in `whole` as many as `MOST_LOSERS`. Calls are
+    gone through from the last to the first, and of two sums the smaller is added to the larger, so the work grows a
+    little faster than the trace, however deep it is.
 
     Parameters
     ----------
@@ -191,6 +197,8 @@ def find_losers(
         nothing that they lose around it.
     wanted : collection of int
         Calls that are asked about.
+    whole : collection of int
+        Those of them of which more are named.
     """
     by_frame: dict[int, list[Movement]] = defaultdict(list)
     for movement in movements:
@@ -203,7 +211,9 @@ def find_losers(
             balances = _Balances(listed) if balances is None else balances
             balances.move(by_frame[number])
         if number in wanted:
-            found[number] = () if balances is None else tuple(islice(balances.losers, 2))
+            found[number] = (
+                () if balances is None else tuple(islice(balances.losers, MOST_LOSERS if number in whole else 2))
+            )
         if balances is not None:
             if number in bridges:
                 balances.forget_gains()

@@ -1,6 +1,7 @@
-"""Payments without a reference: the address whose money left signs that they are for an order.
+"""Payments that no reference counts for: who certainly paid signs that they are for an order.
 
-A signature by anybody else proves nothing; what is signed is said in `claim_digest`.
+A signature by anybody else proves nothing; what is signed is said in `claim_digest`. What calls around a transfer name
+binds whoever signs: who was drawn from by a customer claims the customer's payment for no other order than his.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class ClaimOffer:
 def prepare_claims(
     resources: Resources, order_id: str, *, chain_id: int, tx_hash: str, account: str
 ) -> tuple[ClaimOffer, ...]:
-    """Return what an account may claim of a transaction; nothing where none of its money reached the merchant in it.
+    """Return what an account may claim of a transaction; nothing where it did not certainly pay the merchant in it.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def prepare_claims(
     with resources.database.read() as session:
         order = _load_order(session, order_id)
         rows = session.scalars(_select_payments(order, chain_id, tx_hash).where(Payment.sender == account)).all()
-        return tuple(_offer(resources, order, row) for row in rows if row.order_id is None and not is_older(order, row))
+        return tuple(_offer(resources, order, row) for row in rows if _may_pay(order, row) and not is_older(order, row))
 
 
 def submit_claim(
@@ -101,8 +102,8 @@ def submit_claim(
     NotFound
         If there is no such order.
     ClaimRefused
-        If the transfer is not known yet, is another wallet's, older than the order, or another order's, or if the
-        signature is not the account's.
+        If the transfer is not known yet, is not certainly this wallet's, is older than the order, belongs to another
+        order or names one, or if the signature is not the account's.
     ServiceUnavailable
         If the chain does not answer, or too many wait for it.
     """
@@ -140,7 +141,8 @@ def find_signed(session: Session, env_mode: EnvMode, chain_id: int) -> dict[int,
             & (PaymentClaim.tx_hash == Payment.tx_hash)
             & (PaymentClaim.log_index == Payment.log_index)
             & (PaymentClaim.env_mode == Payment.env_mode)
-            & (PaymentClaim.account == Payment.sender),
+            & (PaymentClaim.account == Payment.sender)
+            & (Payment.claimed_order_id.is_(None) | (Payment.claimed_order_id == PaymentClaim.order_id)),
         )
         .where(
             Payment.env_mode == env_mode,
@@ -162,6 +164,11 @@ def is_older(order: PaymentOrder, payment: Payment) -> bool:
     """
     height = order.start_heights.get(str(payment.chain_id), 0)
     return payment.block_number is None or payment.block_number <= height or payment.mined_at < order.created_at
+
+
+def _may_pay(order: PaymentOrder, row: Payment) -> bool:
+    """Whether a transfer is nobody's yet, and its transaction names no other order."""
+    return row.order_id is None and row.claimed_order_id in (None, order.id)
 
 
 def _load_order(session: Session, order_id: str) -> PaymentOrder:
@@ -191,7 +198,11 @@ def _require_claimable(order: PaymentOrder, row: Payment | None, account: str) -
         raise ClaimRefused(ClaimRefusal.TAKEN, "This transfer has paid another order already")
     if row.sender != account:
         message = "The money of this transfer left another address; sign with that one"
+        if not row.sender:
+            message = "Whose money this transfer was can't be told for certain; ask the merchant to assign it"
         raise ClaimRefused(ClaimRefusal.OTHER_WALLET, message)
+    if row.order_id is None and not _may_pay(order, row):
+        raise ClaimRefused(ClaimRefusal.TAKEN, "The transaction itself names another order; ask the merchant")
     if row.order_id is None and is_older(order, row):
         message = "This transfer is older than the order and can't pay it; ask the merchant"
         raise ClaimRefused(ClaimRefusal.TOO_OLD, message)

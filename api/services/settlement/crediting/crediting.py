@@ -68,6 +68,9 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
     _take_in(session, known, gone, matches, assessment)
     session.flush()
     align_deliveries(session, bridge_ids, assessment)
+    # What was revised just now may be somebody else's than when he signed for it.
+    if signed:
+        signed = dict(signed.items() & find_signed(session, observation.env_mode, observation.chain_id).items())
     for row in _lock_payments(session, signed):
         give(row, orders.get(signed[row.id]), Evidence.SIGNATURE, now)
     for row in overdue:
@@ -133,7 +136,7 @@ def _learn(
     row.has_second_opinion = False
     row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
     row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
-    row.is_rejected = row.is_rejected or transfer.sender in observation.rejected
+    row.is_rejected = row.is_rejected or observation.is_rejected(transfer)
     give(row, order, match.evidence, now)
 
 

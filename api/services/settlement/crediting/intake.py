@@ -48,7 +48,7 @@ def add_transfer(
         "promised_recipient": promise.recipient if promise else None,
         "promised_amount": promise.amount if promise else None,
         "is_built": is_credited and is_built(session, order, transfer),
-        "is_rejected": transfer.kind != TransferKind.REFUND and transfer.sender in observation.rejected,
+        "is_rejected": transfer.kind != TransferKind.REFUND and observation.is_rejected(transfer),
         "is_after_close": is_credited and comes_after_close(order, transfer.kind, transfer.block.mined_at),
         "refund_id": match.refund_id,
         "block_number": transfer.block.number,

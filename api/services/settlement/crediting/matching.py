@@ -153,7 +153,7 @@ def _refund(transfer: Transfer, refunds: Mapping[bytes, Refund]) -> Match | None
         refund = refunds.get(naming.reference)
         if refund is not None and naming.is_own:
             asked = (refund.chain_id, refund.token_address, refund.sender, refund.recipient)
-            if asked == (transfer.chain_id, transfer.token_address, transfer.sender, transfer.recipient):
+            if asked == (transfer.chain_id, transfer.token_address, naming.caller, transfer.recipient):
                 sent = replace(transfer, kind=TransferKind.REFUND)
                 return Match(transfer=sent, order_id=refund.order_id, evidence=Evidence.REFERENCE, refund_id=refund.id)
     return None

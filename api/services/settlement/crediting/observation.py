@@ -9,7 +9,7 @@ from datetime import datetime
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.domain.ledger import Head, Proof
-from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, list_people
 from api.storage.tables import PaymentOrder
 
 
@@ -28,7 +28,7 @@ class ChainObservation:
     recipients : frozenset of str
         Where vendors receive.
     rejected : frozenset of str
-        Senders from whom nothing is taken.
+        From whom nothing is taken, of those who had to do with transfers.
     proofs : mapping of (str, int) to Proof
         What has been shown of payments seen earlier, by hash and log index.
     endpoints : mapping of int to int
@@ -48,6 +48,10 @@ class ChainObservation:
     proofs: Mapping[TransferKey, Proof] = field(default_factory=dict)
     endpoints: Mapping[int, int] = field(default_factory=dict)
     ends_at: int | None = None
+
+    def is_rejected(self, transfer: Transfer) -> bool:
+        """Whether nothing is taken from somebody who had to do with a transfer."""
+        return not self.rejected.isdisjoint(list_people(transfer))
 
     def confirmations(self, block_number: int) -> int:
         """Return how many blocks there are from this one to the head, both counted."""

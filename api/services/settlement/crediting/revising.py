@@ -78,8 +78,10 @@ def apply_revision(session: Session, revision: Revision, assessment: Assessment)
     """Bring a payment in line with what is proven of it, and give it to the order that it belongs to by that."""
     row, transfer = revision.row, revision.transfer
     is_same = transfer.sender in (row.sender, "")
-    row.is_rejected = transfer.sender in assessment.observation.rejected or (row.is_rejected and is_same)
+    row.is_rejected = assessment.observation.is_rejected(transfer) or (row.is_rejected and is_same)
     row.sender = transfer.sender
+    if row.order_id is None and revision.match is not None and revision.match.order_id is not None:
+        row.claimed_order_id = revision.match.order_id  # it may be claimed for no other
     if row.kind == TransferKind.DEPOSIT:
         promise = transfer.promise
         row.promised_chain_id = promise.chain_id if promise else None

@@ -13,7 +13,7 @@ from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Head, Ledger, Proof
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.domain.payments import PaymentState
-from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, list_people
 from api.services.resources import Resources
 from api.services.settlement.crediting.observation import ChainObservation
 from api.services.vendors.owned_addresses import load_recipients
@@ -129,7 +129,7 @@ def observe_chain(
 
 def _screen_senders(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
     """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
-    senders = {row.sender for row in transfers}
+    senders = frozenset(each for row in transfers for each in list_people(row))
     try:
         return frozenset(chain.resources.screen(senders)) if senders else frozenset()
     except Exception as fault:  # a stranger's code: whatever goes wrong in it, no payment is taken unchecked
