@@ -20,8 +20,9 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import CanonicalBlock, Transfer
+from api.domain.watched import Watched
 from api.services.ledger.candidates import choose_paying_or_naming
-from api.services.ledger.event_searches import is_transfer, plan_bloom_searches, plan_event_searches
+from api.services.ledger.event_searches import is_relevant, plan_bloom_searches, plan_event_searches
 from api.services.ledger.evidence.signatures import accepts_signature
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (
@@ -114,31 +115,30 @@ class ChainReader:
         """Say whether an account has signed a digest; a contract is asked in block `number` and in the newest one."""
         return self._guard(lambda: accepts_signature(self._rpc, account, digest, signature, number))
 
-    def read(self, first: int, last: int, recipients: Collection[str]) -> Reading:
-        """Return what moved to `recipients`, into bridges and back, oldest first, and which blocks may hold more."""
-        return self._guard(lambda: self._read(first, last, frozenset(recipients)))
+    def read(self, first: int, last: int, watched: Watched) -> Reading:
+        """Return what moved to vendors, back, and into bridges, oldest first, and which blocks may hold more."""
+        return self._guard(lambda: self._read(first, last, watched))
 
-    def search(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what the events of these blocks tell of transfers to `recipients`; only blocks that have any are read.
+    def search(self, first: int, last: int, watched: Watched) -> tuple[Transfer, ...]:
+        """Return what the events of these blocks tell of transfers that matter; only blocks that have any are read.
 
         Raises
         ------
         ChainUnavailable
             If the chain can't be read just now.
         """
-        wanted = frozenset(recipients)
-        searches = plan_event_searches(first, last, wanted, self._bridges)
+        searches = plan_event_searches(first, last, watched, self._bridges)
         found = self.ask(searches, read_searches)
-        relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
-        return self.locate(relevant, wanted)
+        relevant = [each for each in found if is_relevant(each, watched, self._bridges)]
+        return self.locate(relevant, watched)
 
-    def locate(self, found: Sequence[FoundLog], wanted: frozenset[str]) -> tuple[Transfer, ...]:
-        """Return what the transactions of these events moved to `wanted`."""
+    def locate(self, found: Sequence[FoundLog], watched: Watched) -> tuple[Transfer, ...]:
+        """Return what the transactions of these events moved to `watched`."""
         blocks = {
             block.block.number: block for block in self.load_full_blocks({each.log.block_number for each in found})
         }
         hashes = {each.tx_hash: self._find_block(each, blocks) for each in found}
-        return self.interpret(self.read_mined(hashes), wanted)
+        return self.interpret(self.read_mined(hashes), watched)
 
     def load_full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
         """Return whole blocks."""
@@ -152,28 +152,28 @@ class ChainReader:
         found = self.ask(ask_for_blocks(sorted(numbers)), read_known_blocks)
         return {block.block.number: block for block in found}
 
-    def choose(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
+    def choose(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], watched: Watched) -> Hashes:
         """Return the transactions that may have moved something that matters: by these events, or by what they say."""
-        hashes = choose_paying_or_naming(blocks, wanted)
+        hashes = choose_paying_or_naming(blocks, watched)
         for each in found:
             block = self._find_block(each, blocks)
-            if is_transfer(each) or each.names(wanted):
+            if is_relevant(each, watched, self._bridges):
                 hashes[each.tx_hash] = block
         return hashes
 
-    def interpret(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
-        """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
-        found = self._transactions.read_all(mined, wanted, self._at)
+    def interpret(self, mined: Iterable[Mined], watched: Watched) -> tuple[Transfer, ...]:
+        """Return what these transactions moved to `watched`, into bridges and back, oldest first."""
+        found = self._transactions.read_all(mined, watched, self._at)
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
 
-    def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:
-        blocks, found = self._read_range(first, last, wanted)
-        hashes = self.choose(blocks, found, wanted)
+    def _read(self, first: int, last: int, watched: Watched) -> Reading:
+        blocks, found = self._read_range(first, last, watched)
+        hashes = self.choose(blocks, found, watched)
         told_by = self._rpc.answered_by
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
-        searches = plan_bloom_searches(wanted, self._bridges)
+        searches = plan_bloom_searches(watched, self._bridges)
         doubtful = [each.block for each in blocks.values() if any(search.may_match(each.bloom) for search in searches)]
-        transfers = self.interpret(self.read_mined(hashes), wanted)
+        transfers = self.interpret(self.read_mined(hashes), watched)
         return Reading(
             transfers=transfers,
             doubts=(
@@ -183,12 +183,12 @@ class ChainReader:
             untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
         )
 
-    def _read_range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
+    def _read_range(self, first: int, last: int, watched: Watched) -> tuple[dict[int, FullBlock], list[FoundLog]]:
         """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
 
         Blocks are large: of a long range, those that do not fit follow in requests of their own.
         """
-        asked = plan_event_searches(first, last, wanted, self._bridges)
+        asked = plan_event_searches(first, last, watched, self._bridges)
         numbers, *later = _split_into_portions(range(first, last + 1), AT_ONCE)
 
         def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:

@@ -15,6 +15,7 @@ from adapters.rpc.block import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import Doubt
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer
+from api.domain.watched import Watched
 from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
 from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts
@@ -59,7 +60,7 @@ class TransactionReader:
         self.unread: dict[str, Doubt] = {}
         """Likewise those at whose events a bridge's code failed."""
 
-    def read_all(self, mined: Iterable[Mined], recipients: Collection[str], at: Header | None) -> list[Transfer]:
+    def read_all(self, mined: Iterable[Mined], watched: Watched, at: Header | None) -> list[Transfer]:
         """Return what these transactions moved; see `read`.
 
         Anybody can make a transaction whose trace has hundreds of megabytes, for a cent. So those whose traces took
@@ -72,10 +73,10 @@ class TransactionReader:
         """
         self._patience_s = PATIENCE_S
         ordered = sorted(mined, key=lambda each: each.transaction.tx_hash in self._slow)
-        return [row for each in ordered for row in self.read(each, recipients, at)]
+        return [row for each in ordered for row in self.read(each, watched, at)]
 
-    def read(self, mined: Mined, recipients: Collection[str], at: Header | None) -> list[Transfer]:
-        """Return what the transaction moved to `recipients`, and what it put into bridges for them.
+    def read(self, mined: Mined, watched: Watched, at: Header | None) -> list[Transfer]:
+        """Return what the transaction moved to vendors and back, and what it put into bridges for them.
 
         Nothing at all where a bridge's code fails at one of its events: what seems to be a payment may be a delivery,
         or a deposit given back. It is in `unread` then.
@@ -94,8 +95,8 @@ class TransactionReader:
         self.unread.pop(tx_hash, None)
         try:
             events = read_bridge_events(mined, self._bridges)
-            evidence = self._gather_evidence(mined, recipients, events, self._trace(mined, at))
-            return find_transfers(mined, recipients, self._bridges, events, evidence)
+            evidence = self._gather_evidence(mined, watched, events, self._trace(mined, at))
+            return find_transfers(mined, watched, self._bridges, events, evidence)
         except Unreadable as fault:
             log.exception(
                 "bridge_event_not_read", chain_id=mined.chain_id, tx_hash=tx_hash, bridge=fault.bridge,
@@ -106,7 +107,7 @@ class TransactionReader:
             return []
 
     def _gather_evidence(
-        self, mined: Mined, recipients: Collection[str], events: BridgeEvents, tree: CallTree | None
+        self, mined: Mined, watched: Watched, events: BridgeEvents, tree: CallTree | None
     ) -> TransactionEvidence:
         listed = self._listed.among(mined.receipt.logs)
         if tree is None:
@@ -115,7 +116,7 @@ class TransactionReader:
                 mined.transaction,
                 mined.receipt,
                 listed=listed,
-                recipients=recipients,
+                recipients=watched.payees,
                 events=events,
             )
         is_bridges = are_bridges_calls(tree, self._payers)
@@ -123,7 +124,7 @@ class TransactionReader:
             tree,
             _list_movements(mined, tree, is_bridges),
             listed=listed,
-            recipients=recipients,
+            recipients=watched.payees,
             events=events,
             bridges={
                 number

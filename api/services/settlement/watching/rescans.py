@@ -65,7 +65,7 @@ def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, t
     """
     chain, reached = _open(resources, env_mode, chain_id)
     try:
-        place = chain.ledger.find_places(chain_id, [tx_hash], chain.wanted).get(tx_hash)
+        place = chain.ledger.find_places(chain_id, [tx_hash], chain.watched).get(tx_hash)
     except ChainUnavailable as fault:
         raise ServiceUnavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
     if place is None:
@@ -96,9 +96,9 @@ def _open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_i
 
 def _read_again(chain: WatchedChain, first: int, last: int, *doubts: Doubt) -> Rescanned:
     try:
-        reading = chain.ledger.read(chain.chain_id, first, last, chain.wanted)
+        reading = chain.ledger.read(chain.chain_id, first, last, chain.watched)
         asked = {each.block.number: each for each in (*reading.doubts, *doubts)}
-        settlement = chain.ledger.settle(chain.chain_id, list(asked.values()), chain.wanted)
+        settlement = chain.ledger.settle(chain.chain_id, list(asked.values()), chain.watched)
         transfers = (*reading.transfers, *settlement.transfers)
         before = _list_payments(chain, first, last)
         left = [doubt for number, doubt in asked.items() if number not in settlement.settled]

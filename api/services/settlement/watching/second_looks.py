@@ -41,7 +41,7 @@ def look_again(chain: WatchedChain) -> None:
 def _settle_doubts(chain: WatchedChain, asked: Sequence[Doubt]) -> None:
     """Find out what doubtful blocks hold, and credit what was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
-    settlement = chain.ledger.settle(chain.chain_id, asked, chain.wanted)
+    settlement = chain.ledger.settle(chain.chain_id, asked, chain.watched)
     observation = observe_chain(chain, settlement.transfers)
     with chain.resources.database.write() as session:
         hold_cursor(chain, session)
@@ -52,7 +52,7 @@ def _settle_doubts(chain: WatchedChain, asked: Sequence[Doubt]) -> None:
 def _follow_reports(chain: WatchedChain, asked: Sequence[str]) -> None:
     """Look where wallets say that they paid, and list the blocks in which that was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
-    places = chain.ledger.find_places(chain.chain_id, asked, chain.wanted)
+    places = chain.ledger.find_places(chain.chain_id, asked, chain.watched)
     with chain.resources.database.write() as session:
         reached = hold_cursor(chain, session).block_number
         follow_hints(session, *key, asked, places, reached, now)
@@ -75,7 +75,7 @@ def _read_again(chain: WatchedChain) -> None:
     span = max(chain.ledger.span, REREAD_SPAN)
     for first in range(cursor.reread_number + 1, last + 1, span)[:MOST_SEARCHES]:
         final = min(last, first + span - 1)
-        found = chain.ledger.search(chain.chain_id, first, final, chain.wanted)
+        found = chain.ledger.search(chain.chain_id, first, final, chain.watched)
         block = chain.ledger.read_blocks(chain.chain_id, [final])[final]
         observation = observe_chain(chain, found, reached_at=block.mined_at)
         with chain.resources.database.write() as session:

@@ -170,7 +170,7 @@ def _read(chain: WatchedChain, first: int) -> Iterator[tuple[CanonicalBlock, Rea
         reached = head if last == head.number else chain.ledger.read_blocks(chain.chain_id, [last]).get(last)
         if reached is None:
             raise ChainUnavailable(f"block {last} is gone")
-        yield reached, chain.ledger.read(chain.chain_id, first, last, chain.wanted)
+        yield reached, chain.ledger.read(chain.chain_id, first, last, chain.watched)
         first = last + 1
 
 
@@ -179,7 +179,7 @@ def _prove(chain: WatchedChain, canonical: Mapping[int, CanonicalBlock]) -> Mapp
     endpoints = chain.ledger.count_endpoints(chain.chain_id)
     with chain.resources.database.read() as session:
         asked = list_unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
-    return chain.ledger.prove(chain.chain_id, asked, chain.wanted) if asked else {}
+    return chain.ledger.prove(chain.chain_id, asked, chain.watched) if asked else {}
 
 
 def _write(
