@@ -60,28 +60,39 @@ class Reading:
     """What a range of blocks holds, as one endpoint says.
 
     `doubts` are the blocks whose blooms allow for more, or in which a transaction could not be read; `untraced` the
-    hashes of transactions that no trace was to be had of: who paid in them may be told later.
+    hashes of transactions that no trace was to be had of: who paid in them may be told later. `put_off` are the blocks
+    of transactions for which this look had no time left.
     """
 
     transfers: tuple[Transfer, ...]
     doubts: tuple[Doubt, ...] = ()
     untraced: tuple[str, ...] = ()
+    put_off: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """What became of doubts: what the settled blocks hold, and the numbers of those that are in doubt no more."""
+    """What became of doubts: what the settled blocks hold, and the numbers of those that are in doubt no more.
+
+    `put_off` are the numbers of those that were begun, and go on in the next look; `untraced` is as in a `Reading`.
+    """
 
     transfers: tuple[Transfer, ...] = ()
     settled: frozenset[int] = frozenset()
+    put_off: frozenset[int] = frozenset()
+    untraced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a transaction was mined, and whether it has to do with what is watched at all."""
+    """Where a transaction was mined, and whether it has to do with what is watched at all.
+
+    `is_read` says that it was read whole there, so that there is nothing more to learn of it.
+    """
 
     block: CanonicalBlock
     is_relevant: bool
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +203,10 @@ class Ledger(Protocol):
 
         A block that is not canonical any more holds nothing, and is settled.
         """
+        ...
+
+    def forget_read(self, chain_id: int) -> None:
+        """Read everything again that a doubt is about: what a look has read was not written."""
         ...
 
     def prove(self, chain_id: int, transfers: Collection[Transfer], watched: Watched) -> Mapping[TransferKey, Proof]:

@@ -140,6 +140,10 @@ class ChainLedger:
         """Find out what doubtful blocks hold."""
         return self._chains[chain_id].settler.settle(doubts, watched)
 
+    def forget_read(self, chain_id: int) -> None:
+        """Read everything again that a doubt is about."""
+        self._readers[chain_id].read_before.forget()
+
     def prove(self, chain_id: int, transfers: Collection[Transfer], watched: Watched) -> Mapping[TransferKey, Proof]:
         """Return how far each transfer is proven."""
         return self._chains[chain_id].prover.prove(transfers, watched)

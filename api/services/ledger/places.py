@@ -31,7 +31,11 @@ def find_places(reader: ChainReader, hashes: Collection[str], watched: Watched) 
     }
     blocks = reader.read_blocks({number for number, _ in mined.values()})
     return {
-        tx_hash: Place(block=blocks[number], is_relevant=is_relevant)
+        tx_hash: Place(
+            block=blocks[number],
+            is_relevant=is_relevant,
+            is_read=reader.read_before.has(tx_hash, blocks[number].hash),
+        )
         for tx_hash, (number, is_relevant) in mined.items()
         if number in blocks
     }

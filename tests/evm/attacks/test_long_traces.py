@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.services.ledger import reading
+from api.services.ledger import look_budgets, reading
 from tests.support.attacks import BASE, run
 from tests.support.evm import Contract
 from tests.support.settlement import PRICE, ChainShop, transfer_data
@@ -19,8 +19,8 @@ def test_long_traces_of_others_keep_no_payment_waiting(
     shop: ChainShop, runner: Contract, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each look takes as long as the first of them, and the payment behind them is read in a later one."""
-    monkeypatch.setattr(reading, "USUAL_TRACE_S", 0.0)
-    monkeypatch.setattr(reading, "PATIENCE_S", 1e-9)
+    monkeypatch.setattr(look_budgets, "USUAL_TRACE_S", 0.0)
+    monkeypatch.setattr(look_budgets, "PATIENCE_S", 1e-9)
     asked: list[str] = []
     trace = reading.trace_question
     monkeypatch.setattr(reading, "trace_question", lambda tx_hash: asked.append(tx_hash) or trace(tx_hash))

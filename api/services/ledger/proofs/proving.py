@@ -158,7 +158,7 @@ def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], read
         key, found = get_key(each), moved.get(get_key(each))
         if each.tx_hash in witness.reader.unread:
             continue  # not read is not denied
-        if each.tx_hash in witness.reader.untraced:
+        if each.tx_hash in witness.reader.untraced or each.tx_hash in witness.reader.put_off:
             opinion.untraced.add(key)
         if found is not None and _is_same(found, each):
             opinion.told[key] = found

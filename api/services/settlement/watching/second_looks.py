@@ -14,7 +14,7 @@ from api.services.settlement.watching.doubtful_blocks import (
     list_due_doubts,
     note_doubts,
 )
-from api.services.settlement.watching.hints import follow_hints, list_due_hints
+from api.services.settlement.watching.hints import add_hint, follow_hints, list_due_hints
 from api.services.settlement.watching.watched_chain import WatchedChain, hold_cursor, observe_chain
 from api.storage.tables import WatchCursor
 
@@ -47,6 +47,8 @@ def _settle_doubts(chain: WatchedChain, asked: Sequence[Doubt]) -> None:
         hold_cursor(chain, session)
         credit(session, observation, chain.resources.config.confirmations, now)
         close_doubts(session, *key, asked, settlement, now)
+        for tx_hash in settlement.untraced:
+            add_hint(session, *key, tx_hash, now, is_untraced=True)
 
 
 def _follow_reports(chain: WatchedChain, asked: Sequence[str]) -> None:
