@@ -27,13 +27,6 @@ def counted_questions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]
 
     def count(self: JsonClient, url: str, body: object) -> object:
         asked.update(each["method"] for each in (body if isinstance(body, list) else [body]))
-        print(
-            [
-                (e["method"], e["params"])
-                for e in (body if isinstance(body, list) else [body])
-                if "eceipt" in e["method"] or "Transaction" in e["method"] or "Logs" in e["method"]
-            ]
-        )
         return post(self, url, body)
 
     with monkeypatch.context() as patch:
