@@ -60,6 +60,7 @@ class DoubtSettler:
         self._bridges, self._is_rehearsal = bridges, is_rehearsal
         self._put_off: set[int] = set()
         self._untraced: dict[str, None] = {}
+        self._read: list[tuple[str, str]] = []
 
     def settle(self, doubts: Collection[Doubt], watched: Watched) -> Settlement:
         """Return what the blocks hold, as far as it can be found out now, without what was read whole before.
@@ -69,7 +70,7 @@ class DoubtSettler:
         """
         self._reader.begin_look()
         self._reader.read_before.begin(watched)
-        self._put_off, self._untraced = set(), {}
+        self._put_off, self._untraced, self._read = set(), {}, []
         open_doubts = {each.block.number: each for each in doubts}
         found: list[Transfer] = []
         for method in (self._by_events, self._by_receipts):
@@ -79,8 +80,10 @@ class DoubtSettler:
                     settlement = method(witness, asked, watched) if asked else Settlement()
                 except ChainUnavailable as fault:
                     log.info("doubts_not_settled", chain_id=self._chain_id, host=witness.host, reason=str(fault))
+                    self._read.clear()  # what it has told of is lost with it
                     continue
                 found += settlement.transfers
+                self._note_read()
                 unread = {each.block.number for each in witness.reader.unread.values()}
                 for number in settlement.settled - unread - self._put_off:
                     del open_doubts[number]
@@ -107,8 +110,13 @@ class DoubtSettler:
             if each.transaction.tx_hash in reader.untraced:
                 self._untraced[each.transaction.tx_hash] = None
             elif each.transaction.tx_hash not in reader.put_off and each.transaction.tx_hash not in reader.unread:
-                before.note(each.transaction.tx_hash, each.block.hash)
+                self._read.append((each.transaction.tx_hash, each.block.hash))
         return found
+
+    def _note_read(self) -> None:
+        for tx_hash, block_hash in self._read:
+            self._reader.read_before.note(tx_hash, block_hash)
+        self._read.clear()
 
     def _by_events(self, witness: Witness, doubts: Sequence[Doubt], watched: Watched) -> Settlement:
         """Ask an endpoint for the events of blocks of which another told."""

@@ -10,9 +10,14 @@ from eth_utils.crypto import keccak
 from sqlalchemy import select
 
 from api.domain.env import EnvMode
+from api.domain.ledger import ChainUnavailable
+from api.domain.transfers import Transfer
 from api.services.ledger import look_budgets
 from api.services.ledger.trace_probe import TraceProbe
+from api.services.settlement.crediting.observation import ChainObservation
+from api.services.settlement.watching import second_looks
 from api.services.settlement.watching.awaited_back import list_awaited_returns
+from api.services.settlement.watching.watched_chain import WatchedChain
 from api.storage.tables import Payment
 from tests.support.across import NOBODY, make_word
 from tests.support.attacks import BASE, ETHEREUM, counted_questions, run
@@ -215,3 +220,24 @@ def test_what_was_read_is_not_read_again_without_new_traffic(
     shop.look(2)
     shop.pass_time(400)
     assert look(shop, monkeypatch, 3)[TRACE] == 0
+
+
+def test_what_could_not_be_written_is_read_again(
+    shop: ChainShop, runner: Contract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A payment that was put off is read, and screening fails before it is written down."""
+    monkeypatch.setattr(look_budgets, "TRACES_A_LOOK", 2)
+    name_merchant(shop, runner, TRAFFIC)
+    order_id = pay_coin(shop, "late")
+    observe, failed = second_looks.observe_chain, []
+
+    def fail_once(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> ChainObservation:
+        if transfers and not failed:
+            failed.extend(transfers)
+            raise ChainUnavailable("screening does not answer")
+        return observe(chain, transfers)
+
+    monkeypatch.setattr(second_looks, "observe_chain", fail_once)
+    shop.look(2 * TRAFFIC)
+    assert [row.recipient for row in failed] == [shop.address]
+    assert shop.outcome(order_id) == "processing/"
