@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
+from api.domain.watched import Watched
 
 
 class ChainUnavailable(Exception):
@@ -59,28 +60,39 @@ class Reading:
     """What a range of blocks holds, as one endpoint says.
 
     `doubts` are the blocks whose blooms allow for more, or in which a transaction could not be read; `untraced` the
-    hashes of transactions that no trace was to be had of: who paid in them may be told later.
+    hashes of transactions that no trace was to be had of: who paid in them may be told later. `put_off` are the blocks
+    of transactions for which this look had no time left.
     """
 
     transfers: tuple[Transfer, ...]
     doubts: tuple[Doubt, ...] = ()
     untraced: tuple[str, ...] = ()
+    put_off: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """What became of doubts: what the settled blocks hold, and the numbers of those that are in doubt no more."""
+    """What became of doubts: what the settled blocks hold, and the numbers of those that are in doubt no more.
+
+    `put_off` are the numbers of those that were begun, and go on in the next look; `untraced` is as in a `Reading`.
+    """
 
     transfers: tuple[Transfer, ...] = ()
     settled: frozenset[int] = frozenset()
+    put_off: frozenset[int] = frozenset()
+    untraced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a transaction was mined, and whether it has to do with one of the recipients at all."""
+    """Where a transaction was mined, and whether it has to do with what is watched at all.
+
+    `is_read` says that it was read whole there, so that there is nothing more to learn of it.
+    """
 
     block: CanonicalBlock
     is_relevant: bool
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,33 +186,36 @@ class Ledger(Protocol):
         """Whether an endpoint traces transactions; it is asked now and then. None while that is not known."""
         ...
 
-    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
+    def read(self, chain_id: int, first: int, last: int, watched: Watched) -> Reading:
         """Return what moved in the blocks ``first … last``, oldest first.
 
-        That is every transfer to one of `recipients`, and whatever a bridge took in or gave back with a reference.
+        That is every transfer to a vendor, what is sent back as it was looked for, and whatever a bridge took in or
+        gave back with a reference.
         """
         ...
 
-    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what the events of blocks that are read again tell of transfers to `recipients`."""
+    def search(self, chain_id: int, first: int, last: int, watched: Watched) -> tuple[Transfer, ...]:
+        """Return what the events of blocks that are read again tell of transfers that matter."""
         ...
 
-    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+    def settle(self, chain_id: int, doubts: Collection[Doubt], watched: Watched) -> Settlement:
         """Find out what doubtful blocks hold, by their receipts or by another endpoint.
 
         A block that is not canonical any more holds nothing, and is settled.
         """
         ...
 
-    def prove(
-        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
-    ) -> Mapping[TransferKey, Proof]:
+    def forget_read(self, chain_id: int) -> None:
+        """Read everything again that a doubt is about: what a look has read was not written."""
+        ...
+
+    def prove(self, chain_id: int, transfers: Collection[Transfer], watched: Watched) -> Mapping[TransferKey, Proof]:
         """Return how far each transfer is proven; `references` and `namings` of what is given need not be known.
 
-        `recipients` are those for whom the blocks were read.
+        `watched` is what the blocks were read for.
         """
         ...
 
-    def find_places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+    def find_places(self, chain_id: int, hashes: Collection[str], watched: Watched) -> Mapping[str, Place]:
         """Return where these transactions were mined; those that the chain does not know are left out."""
         ...

@@ -22,6 +22,7 @@ from adapters.rpc.endpoint_pool import RpcPool
 from api.domain.confirmations import count_finality_blocks
 from api.domain.ledger import ChainUnavailable
 from api.domain.transfers import Naming
+from api.domain.watched import Watched
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from routing_engine.reference import token_registry
@@ -230,7 +231,7 @@ def reader(node: Node) -> ChainReader:
 def test_a_payment_is_read_with_everything_about_it() -> None:
     asked = reader(Node())
     head = asked.read_head()
-    (found,) = asked.read(1, 3, [SHOP]).transfers
+    (found,) = asked.read(1, 3, Watched.at([SHOP])).transfers
     assert (head.block.number, head.final_number) == (3, 1)
     assert (found.amount, found.sender, found.recipient, found.log_index) == (5, PAYER, SHOP, 0)
     assert (found.namings, found.block.number) == ((Naming(reference=REFERENCE, is_own=True, caller=found.sender),), 2)
@@ -244,14 +245,14 @@ def test_a_look_takes_one_request_for_the_head_one_for_what_moved_and_one_for_re
     node.requests.clear()
     asked.read_head()
     assert asked.read_blocks([3])[3].hash == node.hash(3)
-    assert len(asked.read(1, 3, [SHOP]).transfers) == 1
+    assert len(asked.read(1, 3, Watched.at([SHOP])).transfers) == 1
     block, search, receipt = "eth_getBlockByNumber", "eth_getLogs", "eth_getTransactionReceipt"
     assert node.requests == [[block, block, block], [search, search, block, block, block], [receipt]]
 
 
 def test_a_long_range_takes_its_blocks_in_portions_and_searches_once() -> None:
     node = Node({"eth_getLogs": [], "eth_getBlockByNumber": lambda params, _: node.block(int(params[0], 16))})
-    ChainReader(RpcPool(8453, ["http://node"], client=node), find_event_readers(8453)).read(10, 34, [SHOP])
+    ChainReader(RpcPool(8453, ["http://node"], client=node), find_event_readers(8453)).read(10, 34, Watched.at([SHOP]))
     sizes = [(requests.count("eth_getLogs"), requests.count("eth_getBlockByNumber")) for requests in node.requests[1:]]
     assert sizes == [(2, 20), (0, 5)]
 
@@ -290,10 +291,10 @@ def test_what_does_not_fit_together_is_not_believed(lie: str) -> None:
     asked = reader(Node(LIES[lie]))
     asked.read_head()
     with pytest.raises(ChainUnavailable):
-        asked.read(1, 3, [SHOP])
+        asked.read(1, 3, Watched.at([SHOP]))
 
 
 def test_a_failed_transaction_moves_nothing_whatever_the_logs_say() -> None:
     asked = reader(Node({"eth_getTransactionReceipt": lambda params, receipt: {**receipt, "status": "0x0"}}))
     asked.read_head()
-    assert asked.read(1, 3, [SHOP]).transfers == ()
+    assert asked.read(1, 3, Watched.at([SHOP])).transfers == ()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from api.domain.clock import format_time
+from api.domain.transfers import TransferKind
+from api.services.orders import refunds
+from api.services.orders.money import Money
 from api.services.orders.order_versions import require_version
+from api.services.orders.refund_views import describe_refunds
 from api.services.simulator.chain import find_mined_at
 from api.services.simulator.wallet import DELAYED_FILL_TIME, find_source_elsewhere, pay_by_bridge
+from api.storage.tables import Payment, Refund
 from tests.support.shop import Shop
 from tests.support.simulated_payments import read_order, send
 
@@ -375,3 +380,62 @@ def test_what_comes_after_the_end_is_named_by_its_own_transaction(shop: Shop, go
     event = shop.events(order_id)[-1]
     assert (event["type"], event["data"]["transaction_hash"]) == ("payment_failed", late)
     assert {row["hash"] for row in event["data"]["transactions"]} >= {first, late}
+
+
+def count_elsewhere(number: int) -> str:
+    """Return one of many addresses."""
+    return f"0x{number:040x}".replace("0x00", "0xab")
+
+
+def ask_for_units(shop: Shop, order_id: str, numbers: range, **more: str) -> list[int]:
+    """Ask for a unit to each of several addresses; return the statuses of the answers."""
+    return [refund(shop, order_id, amount="1", to=count_elsewhere(each), **more).status_code for each in numbers]
+
+
+@pytest.mark.rule("refunds.17")
+def test_so_many_refunds_of_a_transfer_are_open_at_once(shop: Shop, assert_error: Callable[..., None]) -> None:
+    order_id = paid(shop)
+    most = refunds.MOST_OPEN_OF_TRANSFER
+    assert set(ask_for_units(shop, order_id, range(1, most + 1))) == {200}
+    answer = refund(shop, order_id, amount="1", to=ELSEWHERE)
+    assert_error(answer, 409)
+    (problem,) = answer.get_json()["error"]
+    assert (problem["path"], "Sign" in problem["message"]) == ("transfer", True)
+    assert refund(shop, order_id, amount="1", to=count_elsewhere(1)).status_code == 200, "the same again is none more"
+    shop.wait(FINAL_S)
+    assert refund(shop, order_id, amount="1", to=ELSEWHERE).status_code == 200, "what is final is open no more"
+
+
+@pytest.mark.rule("refunds.17")
+def test_so_many_refunds_of_an_order_are_open_at_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refunds, "MOST_OPEN", 3)
+    order_id = shop.create()
+    for action in ("underpay", "pay"):
+        shop.simulate(order_id, action)
+        shop.wait(FINAL_S)
+    one, other = (row["id"] for row in shop.order(order_id)["transfers"])
+    assert ask_for_units(shop, order_id, range(1, 3), transfer=one) == [200, 200]
+    assert ask_for_units(shop, order_id, range(3, 5), transfer=other) == [200, 409]
+
+
+def test_an_order_of_many_refunds_is_described_in_one_pass() -> None:
+    """Each of a thousand refunds once looked through all that had moved for the order."""
+
+    class Counted(list[Payment]):
+        passes = 0
+
+        def __iter__(self) -> Iterator[Payment]:
+            Counted.passes += 1
+            return super().__iter__()
+
+    payments = Counted([Payment(id=1, public_id="tr_1", kind=TransferKind.PAYMENT, token_address=ELSEWHERE)])
+    asked = [
+        Refund(
+            id=number, payment_id=1, chain_id=8453, token_address=ELSEWHERE, sender=ELSEWHERE, recipient=ELSEWHERE,
+            amount=1, reference=bytes(16),
+        )
+        for number in range(100)
+    ]  # fmt: skip
+    described = describe_refunds(Money(payments=payments, refunds=asked))
+    assert {row["transfer"] for row in described} == {"tr_1"}
+    assert Counted.passes <= 2

@@ -11,6 +11,7 @@ from eth_account.signers.local import LocalAccount
 from eth_utils import keccak
 
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
+from api.domain.watched import Watched
 from api.services.ledger.evidence.entries import ENTRY_POINTS
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
@@ -323,7 +324,7 @@ def test_a_node_that_failed_once_is_asked_again(net: MainNet, usdc: Contract, th
     reader, found = reader_of(net, node), []
     for tx_hash in hashes:
         number = int(net.chain.rpc("eth_getTransactionReceipt", tx_hash)["blockNumber"], 16)
-        found += reader.read(number, number, [SHOP]).transfers
+        found += reader.read(number, number, Watched.at([SHOP])).transfers
         node.refuses = False
     assert [own(row) for row in found] == [(), (MINE,)]
 

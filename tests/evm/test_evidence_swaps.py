@@ -8,6 +8,7 @@ import pytest
 from eth_abi import encode
 
 from api.domain.transfers import FIRST_INNER_TRANSFER
+from api.domain.watched import Watched
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 from tests.support.evidence import (
@@ -201,7 +202,7 @@ def test_markets_are_asked_about_once(net: MainNet, payer: Wallet) -> None:
         data = data_of(net.v2_router, "swapETHForExactTokens", 900, [WETH, net.tokens["USDC"].address], SHOP, FOREVER)
         tx_hash = payer.send(net.v2_router.address, data + MINE, value=10**15)
         number = int(net.chain.rpc("eth_getTransactionReceipt", tx_hash)["blockNumber"], 16)
-        (found,) = reader.read(number, number, [SHOP]).transfers
+        (found,) = reader.read(number, number, Watched.at([SHOP])).transfers
         assert MINE in own(found)
         batches.append(node.calls)
     assert batches == [3, 3]  # the routers' factories, what the market says, what its factory says of it

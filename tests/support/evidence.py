@@ -15,6 +15,7 @@ from adapters.bridges.events import find_event_readers
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from api.domain.transfers import Transfer
+from api.domain.watched import Watched
 from api.services.ledger.chain_reader import ChainReader
 from tests.support.chain import Chain
 from tests.support.evm import Contract
@@ -66,7 +67,7 @@ def found_in(
     receipt = net.chain.rpc("eth_getTransactionReceipt", tx_hash)
     assert receipt["status"] == "0x1"
     number = int(receipt["blockNumber"], 16)
-    transfers = reader_of(net, client).read(number, number, recipients).transfers
+    transfers = reader_of(net, client).read(number, number, Watched.at(recipients)).transfers
     return [each for each in transfers if each.tx_hash == tx_hash]
 
 

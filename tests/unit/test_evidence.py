@@ -18,7 +18,7 @@ from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.decoding import LONGEST, decode_payment
 from adapters.transactions.payment_builders import PaymentBuilders
 from api.domain.transfers import FIRST_INNER_TRANSFER, Naming
-from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.candidates import search_addresses
 from api.services.ledger.evidence.calldata import CalldataEvidence
 from api.services.ledger.evidence.evidence import MOST_NAMINGS, TracedEvidence
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, WRAPPED, list_coin_movements, list_token_movements
@@ -268,16 +268,16 @@ def calldata_of(root: dict[str, Any], *logs: Log) -> CalldataEvidence:
 @given(before=st.binary(max_size=60), after=st.binary(max_size=60), number=st.integers(0, 2**160 - 1))
 def test_an_address_is_found_wherever_it_stands(before: bytes, after: bytes, number: int) -> None:
     address = number.to_bytes(20)
-    search = AddressSearch([f"0x{address.hex()}", SHOP])
+    search = search_addresses([f"0x{address.hex()}", SHOP])
     assert search.has_any(before + address + after)
     assert search.is_named_in("0x" + (before + address + after).hex())
-    assert AddressSearch([]).has_any(address) is False
+    assert search_addresses([]).has_any(address) is False
 
 
 @given(data=st.binary(max_size=300))
 def test_an_address_that_is_not_there_is_not_found(data: bytes) -> None:
     address = b"\x51" * 20
-    assert AddressSearch([SHOP]).has_any(data) == (address in data)
+    assert search_addresses([SHOP]).has_any(data) == (address in data)
 
 
 def test_crafted_calldata_is_searched_in_one_pass_for_however_many_addresses() -> None:
@@ -294,7 +294,7 @@ def test_crafted_calldata_is_searched_in_one_pass_for_however_many_addresses() -
     places = []
     for length in (16_384, 98_304):
         Counted.looked = 0
-        assert not AddressSearch(wanted).has_any(Counted(b"\x51" * length))
+        assert not search_addresses(wanted).has_any(Counted(b"\x51" * length))
         places.append(Counted.looked)
     assert places == [16_384 - 19, 98_304 - 19]
 

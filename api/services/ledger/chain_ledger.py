@@ -17,6 +17,7 @@ from api.domain.confirmations import count_finality_blocks
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, EndpointState, Head, Place, Proof, Reading, Settlement
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
+from api.domain.watched import Watched
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.doubts import DoubtSettler
 from api.services.ledger.places import find_places
@@ -127,27 +128,29 @@ class ChainLedger:
         """Whether an endpoint traces transactions."""
         return self._chains[chain_id].probe.ask()
 
-    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
+    def read(self, chain_id: int, first: int, last: int, watched: Watched) -> Reading:
         """Return what moved in these blocks."""
-        return self._readers[chain_id].read(first, last, recipients)
+        return self._readers[chain_id].read(first, last, watched)
 
-    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what events tell of transfers to these addresses."""
-        return self._readers[chain_id].search(first, last, recipients) if recipients else ()
+    def search(self, chain_id: int, first: int, last: int, watched: Watched) -> tuple[Transfer, ...]:
+        """Return what events tell of transfers that matter."""
+        return self._readers[chain_id].search(first, last, watched) if watched.payees else ()
 
-    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+    def settle(self, chain_id: int, doubts: Collection[Doubt], watched: Watched) -> Settlement:
         """Find out what doubtful blocks hold."""
-        return self._chains[chain_id].settler.settle(doubts, recipients)
+        return self._chains[chain_id].settler.settle(doubts, watched)
 
-    def prove(
-        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
-    ) -> Mapping[TransferKey, Proof]:
+    def forget_read(self, chain_id: int) -> None:
+        """Read everything again that a doubt is about."""
+        self._readers[chain_id].read_before.forget()
+
+    def prove(self, chain_id: int, transfers: Collection[Transfer], watched: Watched) -> Mapping[TransferKey, Proof]:
         """Return how far each transfer is proven."""
-        return self._chains[chain_id].prover.prove(transfers, recipients)
+        return self._chains[chain_id].prover.prove(transfers, watched)
 
-    def find_places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+    def find_places(self, chain_id: int, hashes: Collection[str], watched: Watched) -> Mapping[str, Place]:
         """Return where these transactions were mined."""
-        return find_places(self._readers[chain_id], hashes, frozenset(recipients))
+        return find_places(self._readers[chain_id], hashes, watched)
 
 
 def connect_ledger(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> ChainLedger:

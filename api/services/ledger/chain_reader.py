@@ -6,23 +6,21 @@ the bridges, and one for the receipts of the transactions that were found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-from adapters.base import AdapterError
 from adapters.bridges.events import EventReader
-from adapters.rpc.block import Block as Header
 from adapters.rpc.endpoint import Answer, Question
-from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import CanonicalBlock, Transfer
+from api.domain.watched import Watched
 from api.services.ledger.candidates import choose_paying_or_naming
-from api.services.ledger.event_searches import is_transfer, plan_bloom_searches, plan_event_searches
+from api.services.ledger.chain_blocks import AT_ONCE, ChainBlocks, split_into_portions
+from api.services.ledger.event_searches import is_relevant, plan_bloom_searches, plan_event_searches
 from api.services.ledger.evidence.signatures import accepts_signature
+from api.services.ledger.look_budgets import LookBudget, ReadBefore, allow_receipts
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (
     FoundLog,
@@ -30,25 +28,19 @@ from api.services.ledger.rpc_records import (
     Receipt,
     ask_for_blocks,
     read_full_blocks,
-    read_headers,
-    read_known_blocks,
     read_receipt,
     read_searches,
     read_transaction,
-    to_block,
 )
 from api.services.ledger.transfers import Mined
 
-AT_ONCE = 20
-"""Whole blocks in one request: a full one has some hundred kilobytes, but where many come at once they are small."""
-
-Item = TypeVar("Item")
-Parsed = TypeVar("Parsed")
+HINT = "hint"
+"""In place of a host, in a doubt that no host raised: its block may hold what no event tells."""
 Hashes: TypeAlias = dict[str, FullBlock]
 """Transactions and their blocks."""
 
 
-class ChainReader:
+class ChainReader(ChainBlocks):
     """Reads one chain.
 
     Parameters
@@ -60,11 +52,15 @@ class ChainReader:
     """
 
     def __init__(self, rpc: Asker, bridges: Sequence[EventReader]) -> None:
-        self._rpc, self._bridges = rpc, tuple(bridges)
-        self._at: Header | None = None
+        super().__init__(rpc)
+        self._bridges = tuple(bridges)
         self.sample: str | None = None
         """A transaction that was read lately."""
         self._transactions = TransactionReader(rpc, self._bridges)
+        self.budget = LookBudget()
+        """What the look that goes on has left."""
+        self.read_before = ReadBefore()
+        """What need not be read again for a doubt."""
 
     @property
     def untraced(self) -> Mapping[str, CanonicalBlock]:
@@ -76,104 +72,95 @@ class ChainReader:
         """The newest transactions, by their hashes, at whose events a bridge's code failed when they were read last."""
         return self._transactions.unread
 
+    @property
+    def put_off(self) -> Mapping[str, CanonicalBlock]:
+        """Those of the transactions that were read last for which the budget had nothing left."""
+        return self._transactions.put_off
+
+    def begin_look(self) -> None:
+        """Begin to count what a look spends."""
+        self.budget = LookBudget()
+
     def read_head(self) -> Head:
-        """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
-
-        Raises
-        ------
-        ChainUnavailable
-            If no endpoint answers.
-        """
-        if not isinstance(self._rpc, RpcPool):
-            raise TypeError("where a chain ends is for its endpoints together to say")
-        pool, last = self._rpc, self._at.number if self._at else None
-        newest = self._at = self._guard(lambda: pool.read_head(beside=last))
-        return Head(block=to_block(newest), final_number=newest.final)
-
-    def read_blocks(self, numbers: Collection[int]) -> dict[int, CanonicalBlock]:
-        """Return the canonical blocks with these numbers; one beyond the head is left out."""
-        told = {each.number: to_block(each) for each in (self._at, self._at and self._at.beside) if each}
-        asked = sorted(number for number in numbers if number >= 0 and number not in told)
-        questions = [("eth_getBlockByNumber", [hex(number), False]) for number in asked]
-        found = self.ask(questions, read_headers) if questions else []
-        return {block.number: block for block in (*told.values(), *found) if block.number in numbers}
-
-    def find_block_at(self, moment: datetime, newest: int) -> int:
-        """Return the number of the first block mined at `moment` or later, searching below `newest`."""
-        low, high = 0, newest
-        while low < high:
-            middle = (low + high) // 2
-            block = self.read_blocks([middle]).get(middle)
-            if block is not None and block.mined_at < moment:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        """Begin a look, and return the newest block; see `ChainBlocks.read_head`."""
+        self.begin_look()
+        return super().read_head()
 
     def accepts_signature(self, account: str, digest: bytes, signature: bytes, number: int) -> bool:
         """Say whether an account has signed a digest; a contract is asked in block `number` and in the newest one."""
         return self._guard(lambda: accepts_signature(self._rpc, account, digest, signature, number))
 
-    def read(self, first: int, last: int, recipients: Collection[str]) -> Reading:
-        """Return what moved to `recipients`, into bridges and back, oldest first, and which blocks may hold more."""
-        return self._guard(lambda: self._read(first, last, frozenset(recipients)))
+    def read(self, first: int, last: int, watched: Watched) -> Reading:
+        """Return what moved to vendors, back, and into bridges, oldest first, and which blocks may hold more.
 
-    def search(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what the events of these blocks tell of transfers to `recipients`; only blocks that have any are read.
+        What the look has no time for is put off: what no event tells of before it is asked about, the rest untraced.
+        """
+        return self._guard(lambda: self._read(first, last, watched))
+
+    def read_again(self, number: int, watched: Watched) -> Reading:
+        """Return what moved in a block, without the transactions that were read whole before."""
+        return self._guard(lambda: self._read(number, number, watched, is_again=True))
+
+    def search(self, first: int, last: int, watched: Watched) -> tuple[Transfer, ...]:
+        """Return what the events of these blocks tell of transfers that matter; only blocks that have any are read.
 
         Raises
         ------
         ChainUnavailable
             If the chain can't be read just now.
         """
-        wanted = frozenset(recipients)
-        searches = plan_event_searches(first, last, wanted, self._bridges)
+        searches = plan_event_searches(first, last, watched, self._bridges)
         found = self.ask(searches, read_searches)
-        relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
-        return self.locate(relevant, wanted)
+        relevant = [each for each in found if is_relevant(each, watched, self._bridges)]
+        return self.interpret(self.load_mined(relevant), watched)
 
-    def locate(self, found: Sequence[FoundLog], wanted: frozenset[str]) -> tuple[Transfer, ...]:
-        """Return what the transactions of these events moved to `wanted`."""
+    def load_mined(self, found: Sequence[FoundLog]) -> Iterator[Mined]:
+        """Return the transactions of these events."""
         blocks = {
             block.block.number: block for block in self.load_full_blocks({each.log.block_number for each in found})
         }
-        hashes = {each.tx_hash: self._find_block(each, blocks) for each in found}
-        return self.interpret(self.read_mined(hashes), wanted)
+        return self.read_mined({each.tx_hash: self._find_block(each, blocks) for each in found})
 
-    def load_full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
-        """Return whole blocks."""
-        blocks: list[FullBlock] = []
-        for portion in _split_into_portions(sorted(numbers), AT_ONCE):
-            blocks += self.ask(ask_for_blocks(portion), partial(read_full_blocks, numbers=portion))
-        return blocks
-
-    def load_known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
-        """Return whole blocks, as far as there are such."""
-        found = self.ask(ask_for_blocks(sorted(numbers)), read_known_blocks)
-        return {block.block.number: block for block in found}
-
-    def choose(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
+    def choose(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], watched: Watched) -> Hashes:
         """Return the transactions that may have moved something that matters: by these events, or by what they say."""
-        hashes = choose_paying_or_naming(blocks, wanted)
+        hashes = choose_paying_or_naming(blocks, watched)
         for each in found:
             block = self._find_block(each, blocks)
-            if is_transfer(each) or each.names(wanted):
+            if is_relevant(each, watched, self._bridges):
                 hashes[each.tx_hash] = block
         return hashes
 
-    def interpret(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
-        """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
-        found = self._transactions.read_all(mined, wanted, self._at)
+    def interpret(
+        self, mined: Iterable[Mined], watched: Watched, budget: LookBudget | None = None
+    ) -> tuple[Transfer, ...]:
+        """Return what these transactions moved to vendors, into bridges and back, oldest first.
+
+        Without a budget each has its trace, as long as they are quick.
+        """
+        found = self._transactions.read_all(mined, watched, self._at, budget or LookBudget(is_generous=True))
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
 
-    def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:
-        blocks, found = self._read_range(first, last, wanted)
-        hashes = self.choose(blocks, found, wanted)
+    def note_read(self, read: Iterable[tuple[str, CanonicalBlock]]) -> None:
+        """Note those of these transactions that were read whole just now."""
+        partly = (self.put_off, self.untraced, self.unread)
+        for tx_hash, block in read:
+            if not any(tx_hash in each for each in partly):
+                self.read_before.note(tx_hash, block.hash)
+
+    def _read(self, first: int, last: int, watched: Watched, *, is_again: bool = False) -> Reading:
+        blocks, found = self._read_range(first, last, watched)
+        self.read_before.begin(watched)
+        chosen = self.choose(blocks, found, watched)
+        if is_again:
+            chosen = {each: block for each, block in chosen.items() if not self.read_before.has(each, block.block.hash)}
+        hashes, later = allow_receipts(chosen, {each.tx_hash for each in found}, watched, self.budget)
         told_by = self._rpc.answered_by
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
-        searches = plan_bloom_searches(wanted, self._bridges)
+        searches = plan_bloom_searches(watched, self._bridges)
         doubtful = [each.block for each in blocks.values() if any(search.may_match(each.bloom) for search in searches)]
-        transfers = self.interpret(self.read_mined(hashes), wanted)
+        transfers = self.interpret(self.read_mined(hashes), watched, self.budget)
+        self.note_read((tx_hash, block.block) for tx_hash, block in hashes.items())
+        put_off = {each.number: each for each in (*later, *self.put_off.values())}
         return Reading(
             transfers=transfers,
             doubts=(
@@ -181,15 +168,16 @@ class ChainReader:
                 *(self.unread[tx_hash] for tx_hash in hashes if tx_hash in self.unread),
             ),
             untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
+            put_off=tuple(Doubt(block=each, told_by=HINT) for each in put_off.values()),
         )
 
-    def _read_range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
+    def _read_range(self, first: int, last: int, watched: Watched) -> tuple[dict[int, FullBlock], list[FoundLog]]:
         """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
 
         Blocks are large: of a long range, those that do not fit follow in requests of their own.
         """
-        asked = plan_event_searches(first, last, wanted, self._bridges)
-        numbers, *later = _split_into_portions(range(first, last + 1), AT_ONCE)
+        asked = plan_event_searches(first, last, watched, self._bridges)
+        numbers, *later = split_into_portions(range(first, last + 1), AT_ONCE)
 
         def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:
             return read_full_blocks(answers[len(asked) :], numbers), read_searches(answers[: len(asked)])
@@ -222,24 +210,3 @@ class ChainReader:
             if receipt.is_successful:
                 transaction = read_transaction(block.records[receipt.tx_hash])
                 yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
-
-    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
-        """Put questions to an endpoint that is on the fork of the head.
-
-        Raises
-        ------
-        ChainUnavailable
-            If none answers them.
-        """
-        return self._guard(lambda: self._rpc.ask(questions, parse, self._at))
-
-    def _guard(self, ask: Callable[[], Parsed]) -> Parsed:
-        try:
-            return ask()
-        except AdapterError as fault:
-            raise ChainUnavailable(str(fault)) from fault
-
-
-def _split_into_portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

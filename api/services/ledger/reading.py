@@ -15,19 +15,19 @@ from adapters.rpc.block import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import Doubt
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer
+from api.domain.watched import Watched
 from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
 from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts
 from api.services.ledger.evidence.movements import Movement, list_coin_movements, list_token_movements
 from api.services.ledger.evidence.things import list_things
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
+from api.services.ledger.look_budgets import CauseFinder, LookBudget, take_turns
 from api.services.ledger.transfers import Mined, Unreadable, find_transfers, read_bridge_events
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 
-MOST_NOTED = 1_000
-USUAL_TRACE_S, PATIENCE_S = 0.5, 3.0
-"""What a trace may take for nothing, and what all may take beyond that until the rest has to wait for another look."""
+MOST_NOTED = 5_000
 
 Noted = TypeVar("Noted")
 
@@ -51,7 +51,6 @@ class TransactionReader:
         self, rpc: Asker, bridges: Sequence[EventReader], stopwatch: Callable[[], float] = time.monotonic
     ) -> None:
         self._rpc, self._bridges, self._stopwatch = rpc, bridges, stopwatch
-        self._patience_s = PATIENCE_S
         self._slow: dict[str, None] = {}
         self._payers = frozenset(address for bridge in bridges for address in bridge.contracts)
         self._listed = ListedContracts(rpc)
@@ -59,44 +58,52 @@ class TransactionReader:
         """Transactions that no trace was to be had of when they were read last, by their hashes; the newest ones."""
         self.unread: dict[str, Doubt] = {}
         """Likewise those at whose events a bridge's code failed."""
+        self.put_off: dict[str, CanonicalBlock] = {}
+        """Those among what was read last for whose traces the look had nothing left."""
 
-    def read_all(self, mined: Iterable[Mined], recipients: Collection[str], at: Header | None) -> list[Transfer]:
-        """Return what these transactions moved; see `read`.
+    def read_all(
+        self, mined: Iterable[Mined], watched: Watched, at: Header | None, budget: LookBudget
+    ) -> list[Transfer]:
+        """Return what these transactions moved to vendors and back, and what they put into bridges for them.
 
-        Anybody can make a transaction whose trace has hundreds of megabytes, for a cent. So those whose traces took
-        long before come last, and once all have taken too long the rest is not traced: it is in `untraced` then.
-
-        Raises
-        ------
-        AdapterError
-            As `read` does.
-        """
-        self._patience_s = PATIENCE_S
-        ordered = sorted(mined, key=lambda each: each.transaction.tx_hash in self._slow)
-        return [row for each in ordered for row in self.read(each, recipients, at)]
-
-    def read(self, mined: Mined, recipients: Collection[str], at: Header | None) -> list[Transfer]:
-        """Return what the transaction moved to `recipients`, and what it put into bridges for them.
-
-        Nothing at all where a bridge's code fails at one of its events: what seems to be a payment may be a delivery,
-        or a deposit given back. It is in `unread` then.
+        What evidently pays comes first, and vendors take turns. Anybody can make a transaction whose trace has hundreds
+        of megabytes, for a cent: those whose traces took long before come last, or were not to be had. What the budget
+        has no trace for is read without one, and is in `put_off`.
 
         Parameters
         ----------
         at : CanonicalBlock, optional
             Only endpoints that have this block are asked.
+        budget : LookBudget
+            What the look has left.
 
         Raises
         ------
         AdapterError
             If no endpoint says whether what swapped in it are markets.
         """
+        self.put_off, finder = {}, CauseFinder(watched, self._payers)
+        causes = take_turns([(*finder.find_cause(each), each) for each in mined], lambda cause: cause[1])
+        causes.sort(key=lambda cause: (self._is_slow(cause[2].transaction.tx_hash), not cause[0]))
+        found: list[Transfer] = []
+        for _, source, each in causes:
+            found += self._read(each, watched, at, source, budget)
+        return found
+
+    def _read(
+        self, mined: Mined, watched: Watched, at: Header | None, source: str, budget: LookBudget
+    ) -> list[Transfer]:
+        """Return what a transaction moved.
+
+        Nothing at all where a bridge's code fails at one of its events: what seems to be a payment may be a delivery,
+        or a deposit given back. It is in `unread` then.
+        """
         tx_hash = mined.transaction.tx_hash
         self.unread.pop(tx_hash, None)
         try:
             events = read_bridge_events(mined, self._bridges)
-            evidence = self._gather_evidence(mined, recipients, events, self._trace(mined, at))
-            return find_transfers(mined, recipients, self._bridges, events, evidence)
+            evidence = self._gather_evidence(mined, watched, events, self._trace(mined, at, source, budget))
+            return find_transfers(mined, watched, self._bridges, events, evidence)
         except Unreadable as fault:
             log.exception(
                 "bridge_event_not_read", chain_id=mined.chain_id, tx_hash=tx_hash, bridge=fault.bridge,
@@ -107,7 +114,7 @@ class TransactionReader:
             return []
 
     def _gather_evidence(
-        self, mined: Mined, recipients: Collection[str], events: BridgeEvents, tree: CallTree | None
+        self, mined: Mined, watched: Watched, events: BridgeEvents, tree: CallTree | None
     ) -> TransactionEvidence:
         listed = self._listed.among(mined.receipt.logs)
         if tree is None:
@@ -116,7 +123,7 @@ class TransactionReader:
                 mined.transaction,
                 mined.receipt,
                 listed=listed,
-                recipients=recipients,
+                recipients=watched.payees,
                 events=events,
             )
         is_bridges = are_bridges_calls(tree, self._payers)
@@ -124,10 +131,10 @@ class TransactionReader:
             tree,
             [
                 *_list_movements(mined, tree, is_bridges),
-                *list_things(mined.receipt.logs, tree.frame_of_log, but_of=recipients),
+                *list_things(mined.receipt.logs, tree.frame_of_log, but_of=watched.payees),
             ],
             listed=listed,
-            recipients=recipients,
+            recipients=watched.payees,
             events=events,
             bridges={
                 number
@@ -136,7 +143,7 @@ class TransactionReader:
             },
         )
 
-    def _trace(self, mined: Mined, at: Header | None) -> CallTree | None:
+    def _trace(self, mined: Mined, at: Header | None, source: str, budget: LookBudget) -> CallTree | None:
         """Ask for the transaction's calls; None where it needs no trace, or where there is none to be believed.
 
         Whoever refused is asked again for the next transaction: a node may be busy, or be replaced.
@@ -147,10 +154,12 @@ class TransactionReader:
         ):
             return None
 
+        if not budget.take_trace(source):
+            if sent.tx_hash not in self.untraced:  # what was refused before is asked for again by a hint of its own
+                self.put_off[sent.tx_hash] = mined.block
+            return None
         began = self._stopwatch()
         try:
-            if self._patience_s <= 0:
-                raise UnbelievableTrace("the traces of others took too long")
             (answer,) = self._rpc.ask([trace_question(sent.tx_hash)], list, at)
             tree = read_trace(answer, sent, mined.receipt)
         except (AdapterError, UnbelievableTrace) as fault:
@@ -158,14 +167,13 @@ class TransactionReader:
             _note_newest(self.untraced, sent.tx_hash, mined.block)
             return None
         finally:
-            self._lose_patience(sent.tx_hash, self._stopwatch() - began)
+            if budget.note_trace(self._stopwatch() - began):
+                _note_newest(self._slow, sent.tx_hash, None)
         self.untraced.pop(sent.tx_hash, None)
         return tree
 
-    def _lose_patience(self, tx_hash: str, took_s: float) -> None:
-        if took_s > USUAL_TRACE_S:
-            self._patience_s -= took_s - USUAL_TRACE_S
-            _note_newest(self._slow, tx_hash, None)
+    def _is_slow(self, tx_hash: str) -> bool:
+        return tx_hash in self._slow or tx_hash in self.untraced
 
 
 def _note_newest(noted: dict[str, Noted], tx_hash: str, value: Noted) -> None:

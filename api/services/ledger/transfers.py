@@ -10,6 +10,7 @@ from typing import TypeVar
 from adapters.bridges.events import BridgeEvents, BridgeRefund, Delivery, Deposit, EventReader, name_reader
 from adapters.rpc.abi import Log
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer, TransferKind
+from api.domain.watched import Watched
 from api.services.ledger.evidence.evidence import PayerProof, TransactionEvidence
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, find_wrapped_coin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
@@ -71,12 +72,12 @@ def read_bridge_events(mined: Mined, bridges: Sequence[EventReader]) -> BridgeEv
 
 def find_transfers(
     mined: Mined,
-    recipients: Collection[str],
+    watched: Watched,
     bridges: Sequence[EventReader],
     events: BridgeEvents,
     evidence: TransactionEvidence,
 ) -> list[Transfer]:
-    """Return what the transaction moved to `recipients`, and what it put into bridges, in the order of its events.
+    """Return what the transaction moved to vendors and back, and what it put into bridges, in the order of its events.
 
     Parameters
     ----------
@@ -90,11 +91,11 @@ def find_transfers(
     Unreadable
         If a bridge's code fails at one of them.
     """
-    delivered = dict(_list_deliveries(mined, recipients, events, evidence))
+    delivered = dict(_list_deliveries(mined, watched, events, evidence))
     bridge_refunds = {event.contract for _, event in events if isinstance(event, BridgeRefund)}
     found: list[Transfer] = list(delivered.values())
     for movement in evidence.movements:
-        if movement.recipient not in recipients or movement in delivered:
+        if not watched.is_for(movement.token_address, movement.recipient) or movement in delivered:
             continue
         if movement.sender in bridge_refunds:
             found.append(
@@ -104,14 +105,14 @@ def find_transfers(
             found.append(_make_transfer(mined, movement, evidence.proof_of(movement)))
     for place, event in events:
         if isinstance(event, Deposit):
-            found += _make_deposit(mined, place, event, recipients, bridges, evidence)
-        elif isinstance(event, Delivery) and event.meant_for in recipients:
+            found += _make_deposit(mined, place, event, watched, bridges, evidence)
+        elif isinstance(event, Delivery) and event.meant_for in watched.recipients:
             found.append(_list_redirected(mined, place, event))
     return sorted(found, key=lambda row: row.log_index)
 
 
 def _list_deliveries(
-    mined: Mined, recipients: Collection[str], events: BridgeEvents, evidence: TransactionEvidence
+    mined: Mined, watched: Watched, events: BridgeEvents, evidence: TransactionEvidence
 ) -> Iterator[tuple[Movement, Transfer]]:
     """Yield what recipients received in each delivery that a bridge tells of.
 
@@ -120,7 +121,7 @@ def _list_deliveries(
     """
     taken: set[Movement] = set()
     for place, event in events:
-        if not isinstance(event, Delivery) or event.recipient not in recipients:
+        if not isinstance(event, Delivery) or event.recipient not in watched.recipients:
             continue
         movement = _list_received(mined, place, event, events, evidence, taken)
         if movement is None:
@@ -184,7 +185,7 @@ def _make_deposit(
     mined: Mined,
     place: int,
     event: Deposit,
-    recipients: Collection[str],
+    watched: Watched,
     bridges: Sequence[EventReader],
     evidence: TransactionEvidence,
 ) -> Iterator[Transfer]:
@@ -193,7 +194,8 @@ def _make_deposit(
     calldata = evidence.call_at(place, event.contract)
     whole = _ask_bridge(bridge, log, partial(bridge.complete, event, calldata))
     proof = evidence.proof_of_deposit(place, whole)
-    if whole.recipient not in recipients and (whole.recipient or not any(each.is_own for each in proof.namings)):
+    is_own = any(each.is_own for each in proof.namings)
+    if whole.recipient not in watched.recipients and (whole.recipient or not is_own):
         return
     movement = Movement(
         token_address=whole.token_address, sender="", recipient=whole.contract, amount=whole.amount,

@@ -46,6 +46,10 @@ class Money:
         """What reached the merchant, whichever token it is."""
         return [row for row in self.payments if row.kind == TransferKind.PAYMENT]
 
+    def find_public_id(self, payment_id: int) -> str:
+        """Return the public id of a payment that reached the merchant; empty where its chain has lost it."""
+        return self._public_ids.get(payment_id, "")
+
     def asked_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant wants to send back, or has sent beyond that; smallest units."""
         return sum(max(row.amount, self.count_sent(row)) for row in self._refunds_of.get(payment_id, ()))
@@ -88,6 +92,11 @@ class Money:
     def _amounts(self) -> Mapping[int, int]:
         """What each transfer moved, by the key of its row."""
         return {row.id: row.amount for row in self.payments}
+
+    @cached_property
+    def _public_ids(self) -> Mapping[int, str]:
+        """Made once: each refund asks for one."""
+        return {row.id: row.public_id for row in self.received}
 
     @cached_property
     def _refunds_of(self) -> Mapping[int, list[Refund]]:

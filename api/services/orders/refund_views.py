@@ -60,9 +60,8 @@ def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
     status = RefundStatus.FINAL if money.is_final(refund) else RefundStatus.SENT
     if money.count_sent(refund) < refund.amount:
         status = RefundStatus.REQUESTED
-    transfer_ids = {row.id: row.public_id for row in money.received}
     return {
-        "transfer": transfer_ids.get(refund.payment_id, ""),
+        "transfer": money.find_public_id(refund.payment_id),
         "chain_id": refund.chain_id,
         "token": refund.token_address,
         "amount": str(refund.amount),

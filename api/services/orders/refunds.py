@@ -24,6 +24,10 @@ from api.storage.tables import Payment, PaymentOrder, Refund
 from routing_engine.model import ZERO_ADDRESS
 from routing_engine.reference import token_registry
 
+MOST_OPEN_OF_TRANSFER, MOST_OPEN = 10, 50
+"""Refunds that no chain has made final yet, of one transfer and of an order. Each is watched for until it is, and a
+transfer is seldom shared by more than a handful: so who wants to divide one further signs some first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefundRequest:
@@ -127,7 +131,7 @@ def request_refund(
     Raises
     ------
     Conflict
-        If nothing is left of the transfer.
+        If nothing is left of the transfer, or, naming `transfer`, if too many refunds wait to be signed and final.
     InvalidData
         Naming `amount` or `to`.
     """
@@ -142,6 +146,7 @@ def request_refund(
     amount = left if source.amount is None else source.amount
     if not 0 < amount <= left:
         raise InvalidData.at("amount", f"Must be 1 to {left}, what is left of the transfer in its smallest units")
+    _require_few_open(money, row)
     made = Refund(
         order_id=order.id,
         payment_id=row.id,
@@ -212,6 +217,18 @@ def _choose_recipient(row: Payment, request: RefundRequest, source: RefundSource
     if request.to in (ZERO_ADDRESS, row.token_address, row.recipient):
         raise InvalidData.at("to", "The money would be lost, or stay where it is; give the customer's address")
     return request.to
+
+
+def _require_few_open(money: Money, row: Payment) -> None:
+    """Refuse one more refund while many are open; a refund that is final is open no more."""
+    still_open = [each.payment_id for each in money.refunds if not money.is_final(each)]
+    of_transfer = still_open.count(row.id)
+    if of_transfer < MOST_OPEN_OF_TRANSFER and len(still_open) < MOST_OPEN:
+        return
+    said = f"of this transfer, at most {MOST_OPEN_OF_TRANSFER}" if of_transfer >= MOST_OPEN_OF_TRANSFER else ""
+    message = f"Too many refunds are open {said or f'for this order, at most {MOST_OPEN}'}"
+    remedy = "Sign the transactions in `refunds` of the order first, and ask again once their `status` is final"
+    raise Conflict(message, Problem(path="transfer", message=remedy))
 
 
 def _find_same(money: Money, row: Payment, recipient: str, amount: int | None) -> Refund | None:

@@ -13,6 +13,7 @@ from api.domain.clock import Clock
 from api.domain.ledger import Doubt, EndpointState, Head, Place, Proof, Reading, Settlement
 from api.domain.payments import COUNTED
 from api.domain.transfers import CanonicalBlock, Naming, Transfer, TransferKey, TransferKind, get_key
+from api.domain.watched import Watched
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
 from api.services.simulator.chain import (
     BLOCK_TIME,
@@ -102,27 +103,28 @@ class SimulatedLedger:
         """Whether what only a trace shows is seen: there is no such thing here."""
         return True
 
-    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
+    def read(self, chain_id: int, first: int, last: int, watched: Watched) -> Reading:
         """Return what moved in these blocks, of which none is in doubt."""
-        return Reading(transfers=self.search(chain_id, first, last, recipients))
+        return Reading(transfers=self.search(chain_id, first, last, watched))
 
-    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+    def settle(self, chain_id: int, doubts: Collection[Doubt], watched: Watched) -> Settlement:
         """Give the blocks once more: they are what they were."""
-        found = [self.search(chain_id, each.block.number, each.block.number, recipients) for each in doubts]
+        found = [self.search(chain_id, each.block.number, each.block.number, watched) for each in doubts]
         return Settlement(
             transfers=tuple(chain.from_iterable(found)), settled=frozenset(each.block.number for each in doubts)
         )
 
-    def prove(
-        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
-    ) -> Mapping[TransferKey, Proof]:
+    def forget_read(self, chain_id: int) -> None:
+        """Do nothing: all is read again each time."""
+
+    def prove(self, chain_id: int, transfers: Collection[Transfer], watched: Watched) -> Mapping[TransferKey, Proof]:
         """Vouch for everything."""
         return {
             get_key(each): Proof(has_receipt_proof=True, has_second_opinion=True, has_second_naming=True)
             for each in transfers
         }
 
-    def find_places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+    def find_places(self, chain_id: int, hashes: Collection[str], watched: Watched) -> Mapping[str, Place]:
         """Return where these transactions were mined."""
         query = select(SimulatedTransfer).where(
             SimulatedTransfer.chain_id == chain_id,
@@ -132,12 +134,14 @@ class SimulatedLedger:
         with self._database.read() as session:
             rows = session.scalars(query).all()
         return {
-            row.tx_hash: Place(block=_make_transfer(row).block, is_relevant=row.recipient in recipients) for row in rows
+            row.tx_hash: Place(
+                block=_make_transfer(row).block, is_relevant=watched.is_for(row.token_address, row.recipient)
+            )
+            for row in rows
         }
 
-    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+    def search(self, chain_id: int, first: int, last: int, watched: Watched) -> tuple[Transfer, ...]:
         """Return what moved in these blocks."""
-        wanted = frozenset(recipients)
         query = (
             select(SimulatedTransfer)
             .where(
@@ -149,7 +153,11 @@ class SimulatedLedger:
         )
         with self._database.read() as session:
             rows = session.scalars(query).all()
-        return tuple(_make_transfer(row) for row in rows if row.kind != TransferKind.PAYMENT or row.recipient in wanted)
+        return tuple(
+            _make_transfer(row)
+            for row in rows
+            if row.kind != TransferKind.PAYMENT or watched.is_for(row.token_address, row.recipient)
+        )
 
     def _close(self, session: Session, chain: SimulatedChain) -> Head:
         now = self._clock.now()

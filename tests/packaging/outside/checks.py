@@ -22,6 +22,7 @@ from adapters.transactions.decoding import decode_payment, find_intermediaries
 from adapters.transactions.intermediaries import UNISWAP_V2
 from adapters.transactions.payment_builders import PaymentBuilders, append_reference
 from api.domain.transfers import TransferKind
+from api.domain.watched import Watched
 from api.services.checkout.payable_routes import find_payable
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.evidence.listed_contracts import ListedContracts
@@ -85,7 +86,9 @@ def test_it_is_quoted_paid_and_credited() -> None:
     assert decoded.reference == REFERENCE
 
     (transfer,) = (
-        ChainReader(pool_of(delivering(firm.hop.amount_out)), find_event_readers(8453)).read(1, 3, [SHOP]).transfers
+        ChainReader(pool_of(delivering(firm.hop.amount_out)), find_event_readers(8453))
+        .read(1, 3, Watched.at([SHOP]))
+        .transfers
     )
     assert (transfer.kind, transfer.amount, transfer.recipient) == (TransferKind.PAYMENT, firm.hop.amount_out, SHOP)
     assert transfer.bridge_id == f"pony:{topic_of(PAYER)}", "it answers the deposit of this name"

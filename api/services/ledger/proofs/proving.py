@@ -14,6 +14,7 @@ import structlog
 
 from api.domain.ledger import ChainUnavailable, Proof
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key
+from api.domain.watched import Watched
 from api.services.ledger.proofs.blocks import prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
 from api.services.ledger.rpc_records import FullBlock
@@ -76,20 +77,20 @@ class Prover:
         self._threads = ThreadPoolExecutor(MOST_OPINIONS, thread_name_prefix=f"proofs-{chain_id}")
         self._pauses: dict[TransferKey, tuple[float, float]] = {}
 
-    def prove(self, transfers: Collection[Transfer], recipients: Collection[str]) -> Mapping[TransferKey, Proof]:
+    def prove(self, transfers: Collection[Transfer], watched: Watched) -> Mapping[TransferKey, Proof]:
         """Return how far each transfer is proven; one that was tried a moment ago is left out."""
-        asked, wanted = self._due(transfers), frozenset(recipients)
+        asked = self._due(transfers)
         # Who is out of step is heard too: one that tells of a longer chain of its own makes the honest look behind.
         witnesses = sorted(self._witnesses, key=lambda each: not each.in_step)[:MOST_OPINIONS]
         if not asked:
             return {}
         first, *others = witnesses
-        later = [self._threads.submit(self._opinion, each, asked, wanted, with_receipts=False) for each in others]
-        opinions = [self._opinion(first, asked, wanted, with_receipts=True), *(each.result() for each in later)]
+        later = [self._threads.submit(self._opinion, each, asked, watched, with_receipts=False) for each in others]
+        opinions = [self._opinion(first, asked, watched, with_receipts=True), *(each.result() for each in later)]
         for witness, mine in zip(others, opinions[1:], strict=True):
             rest = [each for each in asked if not any(get_key(each) in opinion.proven for opinion in opinions)]
             if rest:
-                checked = self._receipts_only(witness, rest, wanted)
+                checked = self._receipts_only(witness, rest, watched)
                 mine.proven.update(checked.proven)  # its own word once more is no second one
                 mine.denied.update(checked.denied)
                 mine.untraced.update(checked.untraced)
@@ -99,9 +100,9 @@ class Prover:
         return proofs
 
     def _opinion(
-        self, witness: Witness, asked: Sequence[Transfer], wanted: frozenset[str], *, with_receipts: bool
+        self, witness: Witness, asked: Sequence[Transfer], watched: Watched, *, with_receipts: bool
     ) -> Opinion:
-        opinion = self._receipts_only(witness, asked, wanted) if with_receipts else Opinion()
+        opinion = self._receipts_only(witness, asked, watched) if with_receipts else Opinion()
         rest = [each for each in asked if get_key(each) not in opinion.told and get_key(each) not in opinion.denied]
         try:
             known = witness.reader.load_known_blocks({each.block.number for each in rest}) if rest else {}
@@ -109,12 +110,12 @@ class Prover:
             for block in known.values():
                 mine = [each for each in rest if each.block.hash == block.block.hash]
                 present = {each.tx_hash: block for each in mine if each.tx_hash in block.records}
-                _compare(opinion, witness, mine, witness.reader.interpret(witness.reader.read_mined(present), wanted))
+                _compare(opinion, witness, mine, witness.reader.interpret(witness.reader.read_mined(present), watched))
         except ChainUnavailable as fault:
             log.info("no_opinion", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         return opinion
 
-    def _receipts_only(self, witness: Witness, asked: Sequence[Transfer], wanted: frozenset[str]) -> Opinion:
+    def _receipts_only(self, witness: Witness, asked: Sequence[Transfer], watched: Watched) -> Opinion:
         opinion = Opinion()
         blocks = list({each.block.number: each.block for each in asked}.values())
         try:
@@ -123,7 +124,7 @@ class Prover:
                 mine = [each for each in asked if each.block.number == number]
                 present = {each.tx_hash: block.full for each in mine if each.tx_hash in block.full.records}
                 mined = block.mined(self._chain_id, list(present), is_rehearsal=self._is_rehearsal)
-                _compare(opinion, witness, mine, witness.reader.interpret(mined, wanted))
+                _compare(opinion, witness, mine, witness.reader.interpret(mined, watched))
         except (ChainUnavailable, NotProven) as fault:
             log.info("no_receipt_proof", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         opinion.proven.update(opinion.told)
@@ -157,7 +158,7 @@ def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], read
         key, found = get_key(each), moved.get(get_key(each))
         if each.tx_hash in witness.reader.unread:
             continue  # not read is not denied
-        if each.tx_hash in witness.reader.untraced:
+        if each.tx_hash in witness.reader.untraced or each.tx_hash in witness.reader.put_off:
             opinion.untraced.add(key)
         if found is not None and _is_same(found, each):
             opinion.told[key] = found

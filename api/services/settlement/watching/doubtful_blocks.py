@@ -85,6 +85,8 @@ def close_doubts(
             continue  # the chain was reorganised meanwhile, and its new block is doubtful too
         if row.number in settlement.settled:
             session.delete(row)
+        elif row.number in settlement.put_off:
+            row.next_try_at = now
         else:
             row.next_try_at = now + min(SETTLE_AFTER * 2**row.tries, LONGEST_PAUSE)
             row.tries = min(row.tries + 1, 16)

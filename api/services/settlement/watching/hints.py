@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Place
 from api.domain.payments import GONE
-from api.services.ledger.doubts import HINT
+from api.services.ledger.chain_reader import HINT
 from api.services.settlement.watching.doubtful_blocks import note_doubts
 from api.storage.db import insert_new
 from api.storage.statements import DirectConnection, Statement
@@ -81,8 +81,9 @@ def follow_hints(
         place = places.get(row.tx_hash)
         if place is not None and place.block.number > reached:
             place = None  # it is read in a moment
-        may_be_traced = row.is_untraced and (row.tx_hash in nobodys or row.tx_hash not in known)
-        if place is not None and place.is_relevant and (row.tx_hash not in known or may_be_traced):
+        is_read = place is not None and place.is_read
+        may_be_traced = row.is_untraced and not is_read and (row.tx_hash in nobodys or row.tx_hash not in known)
+        if place is not None and place.is_relevant and not is_read and (row.tx_hash not in known or may_be_traced):
             passed_over.append(Doubt(block=place.block, told_by=HINT))
         is_done = (place is not None or row.tx_hash in known) and not may_be_traced
         if is_done or row.reported_at < now - FORGOTTEN_AFTER:

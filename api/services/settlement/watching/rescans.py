@@ -10,7 +10,7 @@ from sqlalchemy import select
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, ServiceUnavailable
 from api.domain.ledger import ChainUnavailable, Doubt, Ledger
-from api.services.ledger.doubts import HINT
+from api.services.ledger.chain_reader import HINT
 from api.services.resources import Resources
 from api.services.settlement.watching.second_looks import credit_again
 from api.services.settlement.watching.watched_chain import WatchedChain, open_chain
@@ -50,6 +50,7 @@ def rescan(resources: Resources, env_mode: EnvMode, chain_id: int, first: int, l
     if last > reached:
         raise InvalidData.at("to", f"The worker has read chain {chain_id} up to block {reached}; use at most that")
     for start in range(first, last + 1, chain.ledger.span):
+        chain, _ = _open(resources, env_mode, chain_id)  # a look of its own, with all that a look may spend
         yield _read_again(chain, start, min(last, start + chain.ledger.span - 1))
 
 
@@ -65,7 +66,7 @@ def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, t
     """
     chain, reached = _open(resources, env_mode, chain_id)
     try:
-        place = chain.ledger.find_places(chain_id, [tx_hash], chain.wanted).get(tx_hash)
+        place = chain.ledger.find_places(chain_id, [tx_hash], chain.watched).get(tx_hash)
     except ChainUnavailable as fault:
         raise ServiceUnavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
     if place is None:
@@ -96,9 +97,9 @@ def _open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_i
 
 def _read_again(chain: WatchedChain, first: int, last: int, *doubts: Doubt) -> Rescanned:
     try:
-        reading = chain.ledger.read(chain.chain_id, first, last, chain.wanted)
-        asked = {each.block.number: each for each in (*reading.doubts, *doubts)}
-        settlement = chain.ledger.settle(chain.chain_id, list(asked.values()), chain.wanted)
+        reading = chain.ledger.read(chain.chain_id, first, last, chain.watched)
+        asked = {each.block.number: each for each in (*reading.doubts, *reading.put_off, *doubts)}
+        settlement = chain.ledger.settle(chain.chain_id, list(asked.values()), chain.watched)
         transfers = (*reading.transfers, *settlement.transfers)
         before = _list_payments(chain, first, last)
         left = [doubt for number, doubt in asked.items() if number not in settlement.settled]

@@ -14,7 +14,7 @@ from api.services.settlement.watching.doubtful_blocks import (
     list_due_doubts,
     note_doubts,
 )
-from api.services.settlement.watching.hints import follow_hints, list_due_hints
+from api.services.settlement.watching.hints import add_hint, follow_hints, list_due_hints
 from api.services.settlement.watching.watched_chain import WatchedChain, hold_cursor, observe_chain
 from api.storage.tables import WatchCursor
 
@@ -41,18 +41,20 @@ def look_again(chain: WatchedChain) -> None:
 def _settle_doubts(chain: WatchedChain, asked: Sequence[Doubt]) -> None:
     """Find out what doubtful blocks hold, and credit what was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
-    settlement = chain.ledger.settle(chain.chain_id, asked, chain.wanted)
+    settlement = chain.ledger.settle(chain.chain_id, asked, chain.watched)
     observation = observe_chain(chain, settlement.transfers)
     with chain.resources.database.write() as session:
         hold_cursor(chain, session)
         credit(session, observation, chain.resources.config.confirmations, now)
         close_doubts(session, *key, asked, settlement, now)
+        for tx_hash in settlement.untraced:
+            add_hint(session, *key, tx_hash, now, is_untraced=True)
 
 
 def _follow_reports(chain: WatchedChain, asked: Sequence[str]) -> None:
     """Look where wallets say that they paid, and list the blocks in which that was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
-    places = chain.ledger.find_places(chain.chain_id, asked, chain.wanted)
+    places = chain.ledger.find_places(chain.chain_id, asked, chain.watched)
     with chain.resources.database.write() as session:
         reached = hold_cursor(chain, session).block_number
         follow_hints(session, *key, asked, places, reached, now)
@@ -75,7 +77,7 @@ def _read_again(chain: WatchedChain) -> None:
     span = max(chain.ledger.span, REREAD_SPAN)
     for first in range(cursor.reread_number + 1, last + 1, span)[:MOST_SEARCHES]:
         final = min(last, first + span - 1)
-        found = chain.ledger.search(chain.chain_id, first, final, chain.wanted)
+        found = chain.ledger.search(chain.chain_id, first, final, chain.watched)
         block = chain.ledger.read_blocks(chain.chain_id, [final])[final]
         observation = observe_chain(chain, found, reached_at=block.mined_at)
         with chain.resources.database.write() as session:

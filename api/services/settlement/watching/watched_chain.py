@@ -6,27 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, or_, select, union
+from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Head, Ledger, Proof
 from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.domain.payments import PaymentState
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, list_people
+from api.domain.watched import Watched
 from api.services.resources import Resources
 from api.services.settlement.crediting.observation import ChainObservation
+from api.services.settlement.watching.awaited_back import list_awaited_refunds, list_awaited_returns
 from api.services.vendors.owned_addresses import load_recipients
 from api.storage.db import insert_new
-from api.storage.statements import Place, Statement
-from api.storage.tables import Payment, PaymentOrder, Refund, WatchCursor
+from api.storage.tables import PaymentOrder, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
 """How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 """What has been read so far rules nothing out: deadlines have passed only where final blocks were read again."""
-BRIDGE_REFUND_WITHIN = timedelta(days=7)
-"""How long after its deadline a bridge is expected to give a deposit back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +33,9 @@ class WatchedChain:
 
     Parameters
     ----------
-    recipients : frozenset of str
-        Every address at which a vendor of the environment may receive, its removed accounts' and those of other chains
-        included: a payment on the wrong chain is found too.
-    others : frozenset of str
-        Who else may be sent something that matters: payers who are to get money back.
+    watched : Watched
+        Its recipients are every address at which a vendor of the environment may receive, its removed accounts' and
+        those of other chains included: a payment on the wrong chain is found too.
     """
 
     resources: Resources
@@ -47,13 +43,7 @@ class WatchedChain:
     env_mode: EnvMode
     chain_id: int
     head: Head
-    recipients: frozenset[str]
-    others: frozenset[str]
-
-    @property
-    def wanted(self) -> frozenset[str]:
-        """All of them."""
-        return self.recipients | self.others
+    watched: Watched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +85,11 @@ def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id
             env_mode=env_mode,
             chain_id=chain_id,
             head=head,
-            recipients=load_recipients(connection, env_mode, [chain_id])[chain_id],
-            others=list_awaiting_money_back(resources, connection, env_mode),
+            watched=Watched(
+                recipients=load_recipients(connection, env_mode, [chain_id])[chain_id],
+                refunds=list_awaited_refunds(connection, env_mode, chain_id),
+                returns=list_awaited_returns(connection, env_mode, chain_id, resources.clock.now()),
+            ),
         )
 
 
@@ -117,7 +110,7 @@ def observe_chain(
         canonical=canonical or {},
         transfers=transfers,
         reached_at=reached_at,
-        recipients=chain.recipients,
+        recipients=chain.watched.recipients,
         rejected=_screen_senders(
             chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))
         ),
@@ -156,29 +149,3 @@ def build_open_conditions(resources: Resources) -> tuple[ColumnElement[bool], Co
         PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
         and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
     )
-
-
-def list_awaiting_money_back(resources: Resources, place: Place, env_mode: EnvMode) -> frozenset[str]:
-    """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
-    values = {"env_mode": env_mode, "since": resources.clock.now() - BRIDGE_REFUND_WITHIN}
-    return frozenset(row.recipient for row in _AWAITING_MONEY_BACK.fetch(place, values))
-
-
-def _select_awaiting_money_back() -> CompoundSelect[str]:
-    env_mode = bindparam("env_mode", type_=Payment.env_mode.type)
-    # Told once all of it was sent; what of that its chain may lose still, or has lost, has to be found again.
-    is_unsure = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state != PaymentState.FINAL)
-    refunded = (
-        select(Refund.recipient)
-        .join(PaymentOrder, PaymentOrder.id == Refund.order_id)
-        .where(PaymentOrder.env_mode == env_mode, or_(~Refund.is_announced, is_unsure.exists()))
-    )
-    stranded = select(Payment.sender).where(
-        Payment.env_mode == env_mode,
-        Payment.is_overdue,
-        Payment.fill_deadline >= bindparam("since", type_=Payment.fill_deadline.type),
-    )
-    return union(refunded, stranded)
-
-
-_AWAITING_MONEY_BACK = Statement(_select_awaiting_money_back())

@@ -51,6 +51,8 @@ MOST_PIECES = 50
 """How far one run reads on a chain that is behind, before the other chains have their turn again."""
 FRESH = timedelta(hours=1)
 """On a chain that was never read, orders of this age count whatever their status, and addresses of this age."""
+NEXT_LOOK = timedelta(seconds=1)
+"""When what a look had no time for goes on."""
 CLOCKS_APART = timedelta(minutes=15)
 """How far a chain's time may lie behind this machine's: blocks are found by theirs, orders and addresses have ours."""
 
@@ -77,7 +79,10 @@ def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int,
     """Look at one chain once; return whether it could be read."""
     try:
         _watch_chain(open_chain(resources, env_mode, ledger, chain_id), progress)
-    except ChainUnavailable as fault:
+    except BaseException as fault:
+        ledger.forget_read(chain_id)  # what was read just now may not have been written
+        if not isinstance(fault, ChainUnavailable):
+            raise
         if progress.note_failure(str(fault)):
             log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
         return False
@@ -110,12 +115,14 @@ def _watch_chain(chain: WatchedChain, progress: Progress) -> None:
     proofs = {} if checked.isdisjoint(canonical) else _prove(chain, canonical)
     settled = _find_final(chain, first - 1 if cursor is None else cursor.final_number)
     for reached, reading in _read(chain, first):
-        has_found = bool(reading.transfers or reading.doubts or reading.untraced)
+        has_found = bool(reading.transfers or reading.doubts or reading.untraced or reading.put_off)
         is_written = has_found or not is_quiet
         if is_written:
             _write(chain, canonical, reading, reached, proofs, settled)
         progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(reading.transfers))
         canonical, proofs = {}, {}
+        if reading.put_off:
+            break  # this look has spent what it has; the next one begins at once
     look_again(chain)
 
 
@@ -175,7 +182,7 @@ def _read(chain: WatchedChain, first: int) -> Iterator[tuple[CanonicalBlock, Rea
         reached = head if last == head.number else chain.ledger.read_blocks(chain.chain_id, [last]).get(last)
         if reached is None:
             raise ChainUnavailable(f"block {last} is gone")
-        yield reached, chain.ledger.read(chain.chain_id, first, last, chain.wanted)
+        yield reached, chain.ledger.read(chain.chain_id, first, last, chain.watched)
         first = last + 1
 
 
@@ -184,7 +191,7 @@ def _prove(chain: WatchedChain, canonical: Mapping[int, CanonicalBlock]) -> Mapp
     endpoints = chain.ledger.count_endpoints(chain.chain_id)
     with chain.resources.database.read() as session:
         asked = list_unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
-    return chain.ledger.prove(chain.chain_id, asked, chain.wanted) if asked else {}
+    return chain.ledger.prove(chain.chain_id, asked, chain.watched) if asked else {}
 
 
 def _write(
@@ -202,6 +209,7 @@ def _write(
         cursor = hold_cursor(chain, session)
         credit(session, observation, chain.resources.config.confirmations, now)
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
+        note_doubts(session, chain.env_mode, chain.chain_id, reading.put_off, now, NEXT_LOOK)
         for tx_hash in reading.untraced:
             add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)
         session.flush()

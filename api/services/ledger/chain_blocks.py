@@ -1,0 +1,112 @@
+"""One real chain's blocks, and whatever else is asked of it, so that every answer belongs to the same fork."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TypeVar
+
+from adapters.base import AdapterError
+from adapters.rpc.block import Block as Header
+from adapters.rpc.endpoint import Answer, Question
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.single_endpoint import Asker
+from api.domain.ledger import ChainUnavailable, Head
+from api.domain.transfers import CanonicalBlock
+from api.services.ledger.rpc_records import (
+    FullBlock,
+    ask_for_blocks,
+    read_full_blocks,
+    read_headers,
+    read_known_blocks,
+    to_block,
+)
+
+AT_ONCE = 20
+"""Whole blocks in one request: a full one has some hundred kilobytes, but where many come at once they are small."""
+
+Item = TypeVar("Item")
+Parsed = TypeVar("Parsed")
+
+
+class ChainBlocks:
+    """Reads blocks of one chain.
+
+    Parameters
+    ----------
+    rpc : Asker
+        Endpoints that stand in for each other, or one by itself.
+    """
+
+    def __init__(self, rpc: Asker) -> None:
+        self._rpc = rpc
+        self._at: Header | None = None
+
+    def read_head(self) -> Head:
+        """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
+
+        Raises
+        ------
+        ChainUnavailable
+            If no endpoint answers.
+        """
+        if not isinstance(self._rpc, RpcPool):
+            raise TypeError("where a chain ends is for its endpoints together to say")
+        pool, last = self._rpc, self._at.number if self._at else None
+        newest = self._at = self._guard(lambda: pool.read_head(beside=last))
+        return Head(block=to_block(newest), final_number=newest.final)
+
+    def read_blocks(self, numbers: Collection[int]) -> dict[int, CanonicalBlock]:
+        """Return the canonical blocks with these numbers; one beyond the head is left out."""
+        told = {each.number: to_block(each) for each in (self._at, self._at and self._at.beside) if each}
+        asked = sorted(number for number in numbers if number >= 0 and number not in told)
+        questions = [("eth_getBlockByNumber", [hex(number), False]) for number in asked]
+        found = self.ask(questions, read_headers) if questions else []
+        return {block.number: block for block in (*told.values(), *found) if block.number in numbers}
+
+    def find_block_at(self, moment: datetime, newest: int) -> int:
+        """Return the number of the first block mined at `moment` or later, searching below `newest`."""
+        low, high = 0, newest
+        while low < high:
+            middle = (low + high) // 2
+            block = self.read_blocks([middle]).get(middle)
+            if block is not None and block.mined_at < moment:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def load_full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
+        """Return whole blocks."""
+        blocks: list[FullBlock] = []
+        for portion in split_into_portions(sorted(numbers), AT_ONCE):
+            blocks += self.ask(ask_for_blocks(portion), partial(read_full_blocks, numbers=portion))
+        return blocks
+
+    def load_known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
+        """Return whole blocks, as far as there are such."""
+        found = self.ask(ask_for_blocks(sorted(numbers)), read_known_blocks)
+        return {block.block.number: block for block in found}
+
+    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+        """Put questions to an endpoint that is on the fork of the head.
+
+        Raises
+        ------
+        ChainUnavailable
+            If none answers them.
+        """
+        return self._guard(lambda: self._rpc.ask(questions, parse, self._at))
+
+    def _guard(self, ask: Callable[[], Parsed]) -> Parsed:
+        try:
+            return ask()
+        except AdapterError as fault:
+            raise ChainUnavailable(str(fault)) from fault
+
+
+def split_into_portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Yield the items in portions of this size."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
