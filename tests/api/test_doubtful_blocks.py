@@ -12,6 +12,7 @@ from api.cli.commands import main
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Settlement
 from api.domain.transfers import CanonicalBlock
+from api.domain.watched import Watched
 from api.services.ledger.blooms import make_bloom
 from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from api.services.resources import Resources
@@ -57,7 +58,7 @@ def test_a_block_is_doubtful_if_its_bloom_allows_for_more(name: str, logs: list[
     node = Node({"eth_getBlockByNumber": with_bloom} | ({"eth_getLogs": logs} if logs is not None else {}))
     asked = reader(node)
     asked.read_head()
-    reading = asked.read(1, 3, [SHOP])
+    reading = asked.read(1, 3, Watched.at([SHOP]))
     assert [each.block.number for each in reading.doubts] == doubtful
     assert all(each.told_by == "node" for each in reading.doubts)
 
