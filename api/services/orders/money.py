@@ -75,9 +75,7 @@ class Money:
 
     def count_unsent(self, refund: Refund) -> int:
         """Return how much of a refund is to be sent still: never what another one has sent of the same payment."""
-        sent = sum(self.count_sent(each) for each in self._refunds_of.get(refund.payment_id, ()))
-        came = self._amounts.get(refund.payment_id, 0)
-        return max(0, min(refund.amount - self.count_sent(refund), came - sent))
+        return max(0, min(refund.amount - self.count_sent(refund), self._kept.get(refund.payment_id, 0)))
 
     def is_final(self, refund: Refund) -> bool:
         """Whether all of a refund was sent for good."""
@@ -89,9 +87,10 @@ class Money:
         return not self.is_final(refund) if is_sent else self.count_unsent(refund) > 0
 
     @cached_property
-    def _amounts(self) -> Mapping[int, int]:
-        """What each transfer moved, by the key of its row."""
-        return {row.id: row.amount for row in self.payments}
+    def _kept(self) -> Mapping[int, int]:
+        """What is left of each transfer that reached the merchant, by the key of its row; made once for all refunds."""
+        sent = {key: sum(map(self.count_sent, refunds)) for key, refunds in self._refunds_of.items()}
+        return {row.id: row.amount - sent.get(row.id, 0) for row in self.received}
 
     @cached_property
     def _public_ids(self) -> Mapping[int, str]:
