@@ -11,8 +11,6 @@ from api.domain.transfers import TransferKind
 
 NOTABLE_SHARE = 100
 """Money under the price's hundredth part changes no status: anybody who has the link can send that."""
-WEIGHTY_SHARE = 10
-"""Money under the price's tenth part does not end an order at its expiry: for little, a stranger could."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +33,8 @@ class Credit:
         Whether its sender is one from whom nothing is taken; then its amount does not count.
     is_after_close : bool
         Whether the order was closed when it came.
-    is_notable, is_weighty : bool
-        Of another token than the one asked for: whether it is worth a hundredth of the price, as far as can be told;
-        whether it is known to be worth a tenth of it.
+    is_notable : bool
+        Of another token than the one asked for: whether it is worth a hundredth of the price, as far as can be told.
     asked_back, sent_back : int
         What the merchant wants to send back of it, and has sent back for good; smallest units.
     """
@@ -53,7 +50,6 @@ class Credit:
     is_rejected: bool = False
     is_after_close: bool = False
     is_notable: bool = True
-    is_weighty: bool = True
     asked_back: int = 0
     sent_back: int = 0
 
@@ -74,8 +70,6 @@ class Funds:
     paid_at : datetime or None
         When what counts had come to the price: what a bridge delivered counts since its deposit; None while it is
         short.
-    is_slight : bool
-        Whether all that came is less than a tenth of the price, as far as can be told.
     in_flight : bool
         Whether a bridge has taken in what was built for the order, and neither delivered nor, with finality, given it
         back.
@@ -99,7 +93,6 @@ class Funds:
     seen_final: int = 0
     first_at: datetime | None = None
     paid_at: datetime | None = None
-    is_slight: bool = False
     in_flight: bool = False
     returned: bool = False
     redirected: bool = False
@@ -134,7 +127,6 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         seen_final=sum(_count_kept(row) for row in in_time if row.is_final),
         first_at=_find_first_at(rows, price),
         paid_at=_find_paid_at(rows, in_time, price),
-        is_slight=bool(early) and not _is_weighty(early, price),
         in_flight=any(row.is_built and not row.is_overdue for row in waiting),
         returned=any(row.is_built and row.is_overdue and row.is_final for row in waiting)
         or _is_refunded_by_bridge(rows),
@@ -218,13 +210,6 @@ def _find_paid_at(rows: Sequence[Credit], in_time: Sequence[Credit], price: int 
         if price is not None and came >= price:
             return moment
     return None
-
-
-def _is_weighty(payments: Sequence[Credit], price: int | None) -> bool:
-    """Whether payments are worth a tenth of the price together, or one of them is known to be."""
-    if any(row.is_weighty for row in payments if not row.is_settlement_token):
-        return True
-    return sum(row.amount for row in payments if row.is_settlement_token) * WEIGHTY_SHARE >= (price or 0)
 
 
 def _is_notable(payments: Sequence[Credit], price: int | None) -> bool:

@@ -206,16 +206,14 @@ def _find_failure(order: OrderState, funds: Funds, known_until: datetime) -> Sta
     """Say why no more can be hoped for, or None while it can.
 
     Until it expires only the failure of a deposit that was built for it ends an order: whatever else anybody may send
-    who has the link leaves it payable. What is so little that a stranger may have sent it to end the order takes
-    nothing from it: it waits for its price as long as one does that expired without any.
+    who has the link leaves it payable.
     """
     if not _is_short(order, funds):
         return None
     shortage = _find_shortage(order, funds)
     if funds.returned and shortage == StatusReason.NONE:
         return StatusReason.ROUTE_FAILED
-    takes_late = funds.is_slight or _is_late(order, funds)
-    deadline = order.expires_at + LATE_WINDOW if takes_late else order.expires_at
+    deadline = order.expires_at + LATE_WINDOW if _is_late(order, funds) else order.expires_at
     return None if known_until < deadline or shortage == StatusReason.NONE else shortage
 
 

@@ -245,9 +245,6 @@ def test_coin_instead_of_the_token_is_the_wrong_token(shop: ChainShop) -> None:
     assert shop.outcome(order_id) == "processing/wrong_token"
     shop.pass_time(25 * 3600)
     shop.look()
-    assert shop.outcome(order_id) == "processing/wrong_token"  # what it is worth nobody knows: a stranger's little
-    shop.pass_time(24 * 3600)
-    shop.look()
     assert shop.outcome(order_id) == "failed/wrong_token"
 
 

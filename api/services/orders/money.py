@@ -16,7 +16,7 @@ from api.domain.clock import format_time
 from api.domain.funds import Credit, Funds, add_up
 from api.domain.payments import CHECKED, COUNTED, GONE, PaymentState
 from api.domain.transfers import TransferKind
-from api.services.orders.worth import is_notable, is_weighty
+from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
 
 _PAYMENTS = (
@@ -171,7 +171,6 @@ def _make_credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
         is_rejected=row.is_rejected,
         is_after_close=row.is_after_close,
         is_notable=is_wanted or row.kind != TransferKind.PAYMENT or is_notable(order, row),
-        is_weighty=is_wanted or row.kind != TransferKind.PAYMENT or is_weighty(order, row),
         asked_back=money.asked_back(row.id),
         sent_back=money.sent_back(row.id),
     )

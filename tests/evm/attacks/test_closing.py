@@ -1,4 +1,4 @@
-"""Orders that end while money is under way: a chain is away, a stranger sends little, or a block is not back yet."""
+"""Orders that end while money is under way: a chain is away, or a block is not back yet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from api.domain.ledger import ChainUnavailable, Head
-from api.domain.orders import LATE_WINDOW
 from api.services.ledger.chain_ledger import ChainLedger
 from api.services.orders.expiry import PATIENCE, expire_orders
 from tests.support.attacks import BASE, ETHEREUM
@@ -166,35 +165,4 @@ def test_a_short_payment_fails_as_soon_as_every_chain_was_read_past_the_end(shop
     shop.look()
     pass_until(shop, ends_at)
     shop.look(1)
-    assert shop.outcome(order_id) == "failed/underpaid"
-
-
-@pytest.mark.parametrize("what", ["a hundredth", "less than a tenth", "coin", "on another chain"])
-def test_a_strangers_little_does_not_keep_an_order_from_taking_what_comes_late(shop: ChainShop, what: str) -> None:
-    order_id, reference, ends_at = order_for_half_an_hour(shop)
-    stranger = shop.customer(ETHEREUM if what == "on another chain" else BASE, "stranger")
-    if what == "coin":
-        stranger.send(shop.address, reference, value=10**14)
-    else:
-        amount = PRICE // 100 if what != "less than a tenth" else PRICE // 10 - 1
-        stranger.pay(shop.token(stranger.chain.chain_id), shop.address, amount, reference)
-    shop.look()
-    reason = "underpaid" if stranger.chain.chain_id == BASE and what != "coin" else "wrong_token"
-    assert shop.outcome(order_id) == f"processing/{reason}"
-    pass_until(shop, ends_at + LATE_WINDOW - timedelta(minutes=1))
-    shop.look()
-    assert shop.outcome(order_id) == f"processing/{reason}"
-    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
-    shop.look(1)
-    assert shop.outcome(order_id) == "processing/paid_late"
-    shop.look()
-    assert shop.outcome(order_id) == "success/paid_late"
-
-
-def test_a_strangers_little_keeps_no_order_open_for_ever(shop: ChainShop) -> None:
-    order_id, reference, ends_at = order_for_half_an_hour(shop)
-    shop.customer(BASE, "stranger").pay(shop.token(BASE), shop.address, PRICE // 100, reference)
-    shop.look()
-    pass_until(shop, ends_at + LATE_WINDOW)
-    shop.look()
     assert shop.outcome(order_id) == "failed/underpaid"

@@ -73,14 +73,7 @@ CASES: dict[str, tuple[OrderState, Funds, datetime, list[str]]] = {
         EXPIRY + LATE_WINDOW,
         ["failed/underpaid"],
     ),
-    "slight at expiry": (order("processing", "underpaid"), replace(paid(9), is_slight=True), EXPIRY, []),
-    "slight a day after expiry": (
-        order("processing", "underpaid"),
-        replace(paid(9), is_slight=True),
-        EXPIRY + LATE_WINDOW,
-        ["failed/underpaid"],
-    ),
-    "slight, then paid late": (
+    "short, then paid late": (
         order("processing", "underpaid"),
         replace(paid(109), paid_at=LATE),
         LATE,
@@ -317,35 +310,14 @@ def test_whatever_happens_only_allowed_changes_are_made(
         assert advance(state, funds, now) == ()
 
 
-@given(known=st.integers(0, 80), passed=st.integers(0, 80), seen=st.integers(1, 99), is_slight=st.booleans())
+@given(known=st.integers(0, 80), passed=st.integers(0, 80), seen=st.integers(1, 99))
 def test_nothing_fails_for_want_of_money_before_the_chains_are_known_up_to_its_end(
-    known: int, passed: int, seen: int, is_slight: bool
+    known: int, passed: int, seen: int
 ) -> None:
-    funds, known_until = replace(paid(seen), is_slight=is_slight), START + timedelta(hours=known)
+    funds, known_until = paid(seen), START + timedelta(hours=known)
     now = known_until + timedelta(hours=passed)
     changes = advance(order("processing", "underpaid"), funds, now, known_until=known_until)
-    end = EXPIRY + LATE_WINDOW if is_slight else EXPIRY
-    assert [step.status for step in changes] == (["failed"] if known_until >= end else [])
-
-
-@pytest.mark.parametrize(
-    ("amounts", "is_weighty", "slight"),
-    [
-        ((9,), False, True),
-        ((10,), False, False),
-        ((5, 4), False, True),
-        ((5, 5), False, False),
-        ((9,), True, False),
-    ],
-)
-def test_what_is_less_than_a_tenth_of_the_price_is_slight(
-    amounts: tuple[int, ...], is_weighty: bool, slight: bool
-) -> None:
-    """A wrong token beside it counts where it is known to be worth as much."""
-    given = {"kind": TransferKind.PAYMENT, "is_final": True, "mined_at": SOON}
-    rows = [Credit(amount=amount, is_settlement_token=True, **given) for amount in amounts]
-    foreign = Credit(amount=10**30, is_settlement_token=False, is_weighty=is_weighty, **given)
-    assert add_up([*rows, foreign], 100).is_slight == slight
+    assert [step.status for step in changes] == (["failed"] if known_until >= EXPIRY else [])
 
 
 def test_the_price_has_come_together_with_its_last_part_and_a_delivery_since_its_deposit() -> None:
