@@ -303,8 +303,9 @@ def test_the_decimals_are_those_of_the_amount_and_not_of_the_price(shop: Shop) -
         ),
         (
             {"amount": 11, "decimals": 1},
-            {"amount": "Must be 1 to 1000000, what the transfer brought in its smallest units"},
+            {"amount": "Must be 1 to 10 with decimals 1, what the transfer brought"},
         ),
+        ({"amount": 2, "decimals": 0}, {"amount": "Must be 1 to 1 with decimals 0, what the transfer brought"}),
         ({"decimals": 2}, {"amount": "Required beside `decimals`"}),
         ({"amount": 1, "decimals": 37}, {"decimals": "Must be 0 to 36"}),
         (

@@ -97,7 +97,7 @@ def find_source(
     row = _choose_payment(order, money, request)
     amount = _count_units(order, row, request)
     if amount is not None and amount > row.amount:
-        raise InvalidData.at("amount", f"Must be 1 to {row.amount}, what the transfer brought in its smallest units")
+        raise InvalidData.at("amount", _say_most(order, row, request, row.amount, "what the transfer brought"))
     if row.state != PaymentState.FINAL:
         raise _refuse_unfinal(row, now, is_simulated=is_simulated)
     deposits = {each.bridge_id or each.tx_hash: each for each in money.payments if each.kind == TransferKind.DEPOSIT}
@@ -145,7 +145,7 @@ def request_refund(
         raise Conflict("All of this transfer goes back already; `refunds` of the order has what is to be signed")
     amount = left if source.amount is None else source.amount
     if not 0 < amount <= left:
-        raise InvalidData.at("amount", f"Must be 1 to {left}, what is left of the transfer in its smallest units")
+        raise InvalidData.at("amount", _say_most(order, row, request, left, "what is left of the transfer"))
     _require_few_open(money, row)
     made = Refund(
         order_id=order.id,
@@ -183,17 +183,27 @@ def _count_units(order: PaymentOrder, row: Payment, request: RefundRequest) -> i
     """Return how many smallest units of its token are asked for, never rounded; None for all that is left."""
     if request.amount is None or request.decimals is None:
         return request.amount
-    if is_credited(order, row):
-        decimals = order.settlement_token_decimals
-    else:
-        info = token_registry.info_of(row.chain_id, row.token_address)
-        decimals = None if info is None else info.on(row.chain_id).decimals
-    if decimals is None:
+    if (decimals := _find_decimals(order, row)) is None:
         raise InvalidData.at("decimals", "Leave it out, and give `amount` in smallest units: the token is not listed")
     units = rescale_up(request.amount, from_decimals=request.decimals, to_decimals=decimals)
     if units.rounded_up:
         raise InvalidData.at("amount", f"Is finer than the token can be sent: it has {decimals} decimals on its chain")
     return units.amount
+
+
+def _find_decimals(order: PaymentOrder, row: Payment) -> int | None:
+    if is_credited(order, row):
+        return order.settlement_token_decimals
+    info = token_registry.info_of(row.chain_id, row.token_address)
+    return None if info is None else info.on(row.chain_id).decimals
+
+
+def _say_most(order: PaymentOrder, row: Payment, request: RefundRequest, most: int, what: str) -> str:
+    """Say which amounts there are, counted as the request counts them."""
+    decimals, places = _find_decimals(order, row), request.decimals
+    if decimals is not None and places is not None and (whole := most * 10**places // 10**decimals):
+        return f"Must be 1 to {whole} with decimals {places}, {what}"
+    return f"Must be 1 to {most}, {what} in its smallest units"
 
 
 def _refuse_unfinal(row: Payment, now: datetime, *, is_simulated: bool) -> Conflict:
