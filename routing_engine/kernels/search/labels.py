@@ -117,7 +117,7 @@ def _insert_at(place, scratch, edges, new, time_first, start):
 
 
 @inner
-def insert_beside_most(scratch, edges, new, direction, start):
+def insert_keeping_most(scratch, edges, new, direction, start):
     """Insert an extension by its score, but keep the label with the largest amount, backwards the least, in any case.
 
     Gas is valued by reference prices. Where markets on the way to the end pay a multiple of these, it is the amount
