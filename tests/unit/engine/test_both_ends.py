@@ -69,5 +69,5 @@ def test_gas_at_a_wrong_price_does_not_hide_the_path_that_brings_most() -> None:
         pool("traded", end, 10**20, 10**20, 100_000),
     ]
     router = Router(Snapshot(markets, gas_prices={1: 10**11}))
-    request = RouteRequest(token_in=start, token_out=end, amount=10**15, max_splits=1)
+    request = RouteRequest(token_in=start, token_out=end, amount=10**15, max_splits=1, max_hops=2)
     assert [hop.market_id for hop in router.find_routes(request).best().hops] == ["much", "traded"]
