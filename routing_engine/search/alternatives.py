@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from routing_engine.route import Route
 from routing_engine.search.path_search import list_edges
-from routing_engine.search.query import Query, Single
+from routing_engine.search.query import Query
+from routing_engine.search.single import Single
 
 
 def find_alternatives(query: Query, single: Single, count: int) -> list[Route]:

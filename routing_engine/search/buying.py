@@ -19,9 +19,10 @@ from routing_engine.search.allocation import Allocation
 from routing_engine.search.bought import Basket, Bought, is_alike
 from routing_engine.search.exact_output import Flows
 from routing_engine.search.needed_input import ALIKE, NeededInput
-from routing_engine.search.query import Query, Single
+from routing_engine.search.query import Query
 from routing_engine.search.renewal import STRETCHED, begin_anew
 from routing_engine.search.selling import is_just, sell, sell_as_asked
+from routing_engine.search.single import Single
 from routing_engine.search.split import Splitter
 from routing_engine.search.start_price import find_start_price
 

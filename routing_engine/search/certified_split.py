@@ -20,8 +20,9 @@ from routing_engine.search.buying import Purchase
 from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.least_input import sell_whole_units
 from routing_engine.search.purchase_replay import replay_purchase
-from routing_engine.search.query import Query, Single
+from routing_engine.search.query import Query
 from routing_engine.search.selling import allocate_beyond_paths, divide_single, is_just
+from routing_engine.search.single import Single
 from routing_engine.search.split import FEW, Splitter
 from routing_engine.search.whole_units import LOST, keep_whole_units
 from routing_engine.values import seal

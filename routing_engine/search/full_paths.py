@@ -14,7 +14,8 @@ from routing_engine.jit.direct_call import Compiled
 from routing_engine.route import Side
 from routing_engine.search.allocation import Part
 from routing_engine.search.path_search import replay
-from routing_engine.search.query import Query, Single
+from routing_engine.search.query import Query
+from routing_engine.search.single import Single
 
 SMALLEST_PART = 256
 """A path that takes less than the amount divided by this is not looked for."""

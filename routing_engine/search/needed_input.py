@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.search.bought import Basket, Bought, is_alike
-from routing_engine.search.query import Query, Single
+from routing_engine.search.query import Query
 from routing_engine.search.selling import find_part, is_just, sell, sell_as_asked, sell_briefly
+from routing_engine.search.single import Single
 
 STEPS = 16
 """Inputs that are allocated at most."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from routing_engine.kernels.bound import payable
 from routing_engine.model import Hop
 from routing_engine.request import MAX_HOPS, USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
-from routing_engine.search.allocation import Allocation, Part
+from routing_engine.search.allocation import Allocation
 from routing_engine.search.cost_bounds import bound_cost
 from routing_engine.search.path_search import (
     NEAR,
@@ -32,8 +31,8 @@ from routing_engine.search.path_search import (
     replay_best,
 )
 from routing_engine.search.rounding import allow_for_rounding
+from routing_engine.search.single import Single, turn_around
 from routing_engine.search.split import Splitter
-from routing_engine.values import seal, settle_late
 
 _bound_payable = Compiled(payable.bound_payable)
 
@@ -43,43 +42,10 @@ WIDE = 0.01
 REPEATS = 4
 """How often a search starts again without the markets that refused its candidates' exact amounts."""
 
+LOOKS = 4
+"""How often a better path is looked for from the other end at most; each time but the last, one was found."""
+
 Mask = npt.NDArray[np.bool_]
-
-
-@settle_late("price_impact", float, attrgetter("price_impact"))
-@seal
-@dataclass(frozen=True, slots=True)
-class Single:
-    """The best single path, exact, and what the same search liked besides.
-
-    Parameters
-    ----------
-    route : Route
-        The path.
-    edges : tuple of int
-        Its forward edges.
-    others : sequence of Candidate
-        The paths that are not the best, best first.
-    price_impact : float
-        The route's; it holds the route until it is first read, as not every request asks, and some ask often.
-    """
-
-    route: Route
-    edges: tuple[int, ...]
-    others: Sequence[Candidate]
-    price_impact: float
-
-    def get_part(self) -> Part:
-        """Return the path and its input: where a split begins."""
-        return self.edges, self.route.amount_in
-
-    def list_starts(self) -> tuple[list[Part], float, list[tuple[int, ...]]]:
-        """List where `Splitter.allocate` begins."""
-        return [self.get_part()], self.price_impact, self.list_paths()
-
-    def list_paths(self) -> list[tuple[int, ...]]:
-        """List its edges and those of the others, best first."""
-        return [self.edges, *map(list_edges, self.others)]
 
 
 class Query:
@@ -134,11 +100,38 @@ class Query:
                     route, best = min(priced, key=lambda each: self.rank_key(each[0]))
                 candidates.remove(best)
                 unread: Any = route
-                return Single(route, list_edges(best), candidates, price_impact=unread)
+                single = Single(route, list_edges(best), candidates, price_impact=unread)
+                return self._look_from_other_ends(single, request, allowed, max_hops)
             if not refused:
                 break
             allowed = self.exclude(allowed, refused)
         return None
+
+    def _look_from_other_ends(self, single: Single, request: RouteRequest, allowed: Mask, max_hops: int) -> Single:
+        """Look for a better path from the other end, as long as one is found.
+
+        Each search keeps a few labels for each token, and may lose a path that the other one keeps.
+        """
+        for _ in range(LOOKS):
+            before, single = single, self._look_from_other_end(single, request, allowed, max_hops)
+            if single is before:
+                break
+        return single
+
+    def _look_from_other_end(self, single: Single, request: RouteRequest, allowed: Mask, max_hops: int) -> Single:
+        """Return what a search from the other end finds for what a path gives, or takes, if it is better."""
+        opposite = turn_around(request, single.route)
+        if opposite is None or self.budget.is_spent():
+            return single
+        candidates = self._search.find_candidates(
+            opposite, self._valuation.gas_cost, allowed, max_hops, self.budget.work, is_narrow=True
+        )
+        edges = list_edges(candidates[0]) if candidates else single.edges
+        if edges in single.list_paths():
+            return single
+        self.budget.spend(QUOTE * len(edges))
+        other = next(iter(self.replay_path(edges, request.amount)), single.route)
+        return single.replace_by(edges, other) if self.rank_key(other) < self.rank_key(single.route) else single
 
     def _find_best(
         self, request: RouteRequest, allowed: Mask, max_hops: int, refused: dict[str, QuoteRefused]
@@ -204,10 +197,10 @@ class Query:
         edges = graph.find_edges(hop.market_id)
         return int(next(edge for edge in edges if (graph.source[edge], graph.forward.edges["other"][edge]) == ends))
 
-    def replay_path(self, edges: Iterable[int]) -> list[Route]:
-        """Return a path of forward edges as an exact route; nothing where a market declines."""
+    def replay_path(self, edges: Iterable[int], amount: int | None = None) -> list[Route]:
+        """Return a path of forward edges as an exact route of the amount; nothing where a market declines."""
         try:
-            hops = replay(self.graph.edges_ends(edges), self.request.side, self.request.amount)
+            hops = replay(self.graph.edges_ends(edges), self.request.side, amount or self.request.amount)
         except QuoteRefused:
             return []
         return [self.build_route(hops)]

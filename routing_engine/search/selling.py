@@ -13,8 +13,9 @@ from routing_engine.request import USUAL_HOPS
 from routing_engine.search.allocation import Allocation, Part, choose_better
 from routing_engine.search.approach import approach_amount
 from routing_engine.search.full_paths import collect_full_paths
-from routing_engine.search.query import Query, Single
+from routing_engine.search.query import Query
 from routing_engine.search.renewal import renew
+from routing_engine.search.single import Single
 from routing_engine.search.split import Splitter
 
 PARTS, SMALLEST_PART = 4, 4**8

@@ -14,7 +14,7 @@ import numpy as np
 from routing_engine.jit.decorators import inlined, inner, kernel
 from routing_engine.kernels.arrays import FORWARD
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
-from routing_engine.kernels.search.labels import LABELS, Extension, insert
+from routing_engine.kernels.search.labels import LABELS, Extension, insert, insert_keeping_most
 from routing_engine.kernels.search.prospects import carry_over, clear_prospects, fill_prospects, is_promising
 from routing_engine.kernels.vectors import copy_first
 from routing_engine.kernels.work import spend
@@ -43,7 +43,10 @@ def _relax(k, slot, e, problem, scratch):
     else:
         score = -(amount * (1.0 + weights.time_rate * time) + cost * weights.units[v])
     new = Extension(k, slot, e, amount, cost, time, score)
-    return insert(scratch, problem.onward.edges, new, weights.time_first, problem.start)
+    edges, start = problem.onward.edges, problem.start
+    if weights.time_first or v == problem.end:
+        return insert(scratch, edges, new, weights.time_first, start)
+    return insert_keeping_most(scratch, edges, new, problem.direction, start)
 
 
 @inner

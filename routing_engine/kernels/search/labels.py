@@ -82,22 +82,22 @@ def _is_simple(labels, edges, new, start):
 
 
 @inner
-def insert(scratch, edges, new, time_first, start):
-    """Give the far token of an extension a label, if it is among the best and its path is simple.
+def _find_most(labels, base, direction):
+    """Return which of a token's labels, of which there is no place for more, has most; backwards, needs least."""
+    most = 0
+    for place in range(1, LABELS):
+        if direction * labels[base + place]["amount"] > direction * labels[base + most]["amount"]:
+            most = place
+    return most
 
-    Returns
-    -------
-    bool
-        Whether it is the token's first label of that round.
-    """
+
+@inner
+def _insert_at(place, scratch, edges, new, time_first, start):
+    """Put an extension into this place, or before it, if its path is simple; see `insert`."""
     labels, k, v = scratch.labels, new.k, edges[new.edge]["other"]
-    n = np.int64(scratch.counts[k + 1, v])
-    base = v * LABELS
-    if n == LABELS and not _is_better(new, labels[k + 1, base + n - 1], time_first):
-        return False
     if not _is_simple(labels, edges, new, start):
         return False
-    place = min(n, LABELS - 1)
+    n, base = np.int64(scratch.counts[k + 1, v]), v * LABELS
     while place > 0:
         above = labels[k + 1, base + place - 1]
         if not _is_better(new, above, time_first):
@@ -114,3 +114,38 @@ def insert(scratch, edges, new, time_first, start):
     if n < LABELS:
         scratch.counts[k + 1, v] = n + 1
     return n == 0
+
+
+@inner
+def insert_keeping_most(scratch, edges, new, direction, start):
+    """Insert an extension by its score, but keep the label with the largest amount, backwards the least, in any case.
+
+    Gas is valued by reference prices. Where markets on the way to the end pay a multiple of these, it is the amount
+    that counts.
+    """
+    labels, k, v = scratch.labels, new.k, edges[new.edge]["other"]
+    n, base, last = np.int64(scratch.counts[k + 1, v]), v * LABELS, LABELS - 1
+    if n < LABELS:
+        return _insert_at(n, scratch, edges, new, False, start)
+    most = _find_most(labels[k + 1], base, direction)
+    if direction * new.amount <= direction * labels[k + 1, base + most]["amount"]:
+        last -= most == last
+        if not _is_better(new, labels[k + 1, base + last], False):
+            return False
+    return _insert_at(last, scratch, edges, new, False, start)
+
+
+@inner
+def insert(scratch, edges, new, time_first, start):
+    """Give the far token of an extension a label, if it is among the best and its path is simple.
+
+    Returns
+    -------
+    bool
+        Whether it is the token's first label of that round.
+    """
+    k, v = new.k, edges[new.edge]["other"]
+    n = np.int64(scratch.counts[k + 1, v])
+    if n == LABELS and not _is_better(new, scratch.labels[k + 1, v * LABELS + n - 1], time_first):
+        return False
+    return _insert_at(min(n, LABELS - 1), scratch, edges, new, time_first, start)
