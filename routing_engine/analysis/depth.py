@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from routing_engine.analysis.arguments import read_numbers, require_router
 from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
@@ -99,7 +100,9 @@ def measure_depth(
     >>> [(level, depth.token_in.show(route.amount_in)) for level, route in depth.levels]
     [(10.0, '200.224 WETH@1')]
     """
-    if not len(levels_bps) or not all(0 < level < BPS for level in levels_bps):
+    require_router(router)
+    levels_bps = read_numbers("levels_bps", levels_bps, "[10, 100]")
+    if not all(0 < level < BPS for level in levels_bps):
         raise InvalidRequest("levels_bps", f"must be above 0 and below {BPS:,}, not {levels_bps!r}")
     for name in {"amount", "side"} & options.keys():
         raise InvalidRequest(name, "is not for the caller to choose: amounts are sold, and which is what is looked for")
@@ -139,16 +142,16 @@ def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float
 
 
 def _find_first_size(router: Router, request: RouteRequest, amount: int, level: float) -> int:
-    """Return a size small enough: a quarter of it has no price that is better by as much as a level.
+    """Return a size small enough: its route loses less than a level to its own size.
 
-    What a token is worth is not always known, and a market may be smaller than anybody thinks.
+    What a token is worth is not always known, and a market may be smaller than anybody thinks. A price that only still
+    smaller sizes get is that of a market of dust, and no reference for what is traded.
     """
-    price = 0.0
     while amount > 1:
         result = router.find_routes(replace(request, amount=amount))
-        if not result.routes or result.best().price * (1 - level / BPS) <= price:
+        if not result.routes or result.best().price_impact * BPS < level:
             break
-        price, amount = result.best().price, max(1, amount // GROWTH)
+        amount = max(1, amount // GROWTH)
     return amount
 
 

@@ -96,7 +96,7 @@ class Snapshot(Table):
         BadMarketFile
             Naming the file and the field; nothing is loaded then.
         """
-        return cls.of(formats.load(Path(path), accept))
+        return cls.of(formats.load(path, accept))
 
     @classmethod
     def sandbox(cls) -> Snapshot:
@@ -111,8 +111,8 @@ class Snapshot(Table):
         return cls(contents.markets, **{name: getattr(contents, name) for name in MOMENT})
 
     def save(self, path: str | Path) -> None:
-        """Write the library's own format, compressed if the name ends in ``.gz``; atomic."""
-        formats.save(self.contents, Path(path))
+        """Write the library's own format; see `formats.save`."""
+        formats.save(self.contents, path)
 
     @property
     def contents(self) -> Contents:
