@@ -28,8 +28,11 @@ GROWTH = 4
 STEPS = 12
 """Halvings between two sizes: to a thousandth."""
 
-FIRST_VALUE = 1e15
-"""Of the first size, in the reference prices' unit: a thousandth of Ethereum's coin."""
+FIRST_VALUE = 1e17
+"""Of the first size, in the reference prices' unit: a tenth of Ethereum's coin. What is worth far less is dust."""
+
+MOST_IMPACT = 0.1
+"""What the first size may lose to its own size; where it loses more, all that there is to trade is dust."""
 
 
 @seal
@@ -40,7 +43,8 @@ class Depth(Table):
     Parameters
     ----------
     best_price : float
-        Whole tokens out per whole token in: the best that any size gets, after fees and before gas.
+        Whole tokens out per whole token in: the best that any size gets that is no dust, after fees. Routes are chosen
+        with gas, but no price has it taken off.
     levels : tuple of (float, Route)
         Bps, and the route of the largest amount.
     """
@@ -124,7 +128,7 @@ def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float
     token = request.token_in
     price = float(router.graph.prices[router.graph.index[token]])
     amount = max(1, int(FIRST_VALUE / price)) if price > 0 else 10**token.decimals
-    amount = _find_first_size(router, request, amount, min(levels_bps))
+    amount = _find_first_size(router, request, amount, min(levels_bps), is_known=price > 0)
     tried: list[tuple[int, Route]] = []
     while amount <= UNLIMITED:
         result = router.find_routes(replace(request, amount=amount))
@@ -141,17 +145,20 @@ def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float
     return tried
 
 
-def _find_first_size(router: Router, request: RouteRequest, amount: int, level: float) -> int:
-    """Return a size small enough: its route loses less than a level to its own size.
+def _find_first_size(router: Router, request: RouteRequest, amount: int, level: float, *, is_known: bool) -> int:
+    """Return a size small enough: a quarter of it has no price that is better by as much as a level.
 
-    What a token is worth is not always known, and a market may be smaller than anybody thinks. A price that only still
-    smaller sizes get is that of a market of dust, and no reference for what is traded.
+    What a token is worth is not always known, and a market may be smaller than anybody thinks. But where it is known,
+    and the first size can be traded, a price that only smaller ones get is that of dust.
     """
+    price = 0.0
     while amount > 1:
         result = router.find_routes(replace(request, amount=amount))
-        if not result.routes or result.best().price_impact * BPS < level:
+        if not result.routes or result.best().price * (1 - level / BPS) <= price:
             break
-        amount = max(1, amount // GROWTH)
+        if is_known and price == 0.0 and result.best().price_impact < MOST_IMPACT:
+            break
+        price, amount = result.best().price, max(1, amount // GROWTH)
     return amount
 
 

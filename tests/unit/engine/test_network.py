@@ -154,3 +154,20 @@ def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
             except QuoteRefused:
                 continue
     assert plans > 15
+
+
+def test_no_path_takes_nothing() -> None:
+    """Paths share a few units: what rounding leaves of a share that is less than one is no path."""
+    shown = 0
+    for seed in range(60):
+        router = Router(Snapshot(random_markets(random.Random(seed))))
+        tokens = router.graph.tokens
+        if len(tokens) < 2:
+            continue
+        for amount in (3, 7, 20, 10**19):
+            request = RouteRequest(token_in=tokens[0], token_out=tokens[1], amount=amount, certify=False)
+            for route in router.find_routes(request).routes:
+                assert sum(path.amount_in for path in route.paths) == route.amount_in
+                assert all(path.amount_in > 0 for path in route.paths)
+                shown += len(route.paths)
+    assert shown > 60
