@@ -115,7 +115,8 @@ class Route(Table):
         amounts, the fees and the gas; all paths together show what the hop shows. Of few units, a later share may be 0.
 
         Paths that are searched are merged, and what is merged is taken apart anew. So there may be more paths than the
-        request's `max_splits`, and paths of more hops than its `max_hops`.
+        request's `max_splits`, and paths of more hops than its `max_hops`. A share of the input that is less than a
+        unit is no path, and what it would give is in none.
         """
         return decompose(self.hops, self.token_in, self.token_out)
 

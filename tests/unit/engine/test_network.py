@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from routing_engine import QuoteRefused, Route, Router, RouteRequest, Snapshot
+from routing_engine import Hop, QuoteRefused, Route, Router, RouteRequest, Snapshot
 from routing_engine.graph.graph import Graph
+from routing_engine.paths import decompose
 from routing_engine.search.flow_replay import FlowPlan
 from routing_engine.search.room import replay_with_room
 from tests.support.markets import market_of, random_markets, token
@@ -157,17 +158,11 @@ def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
 
 
 def test_no_path_takes_nothing() -> None:
-    """Paths share a few units: what rounding leaves of a share that is less than one is no path."""
-    shown = 0
-    for seed in range(60):
-        router = Router(Snapshot(random_markets(random.Random(seed))))
-        tokens = router.graph.tokens
-        if len(tokens) < 2:
-            continue
-        for amount in (3, 7, 20, 10**19):
-            request = RouteRequest(token_in=tokens[0], token_out=tokens[1], amount=amount, certify=False)
-            for route in router.find_routes(request).routes:
-                assert sum(path.amount_in for path in route.paths) == route.amount_in
-                assert all(path.amount_in > 0 for path in route.paths)
-                shown += len(route.paths)
-    assert shown > 60
+    """One unit becomes ten, which two markets share: one path shows the unit, the other would show none."""
+    a, b, c = token("A"), token("B"), token("C")
+    hops = tuple(
+        Hop(market_id=name, protocol="p", token_in=first, token_out=second, amount_in=given, amount_out=taken)
+        for name, first, second, given, taken in (("in", a, b, 1, 10), ("one", b, c, 5, 5), ("two", b, c, 5, 6))
+    )
+    (path,) = decompose(hops, a, c)
+    assert (path.amount_in, len(path.hops)) == (1, 2)
