@@ -102,7 +102,7 @@ def measure_depth(
     >>> from routing_engine import Router, Snapshot
     >>> depth = measure_depth(Router(Snapshot.sandbox()), "WETH@1", "USDC@1", levels_bps=[10], max_hops=1)
     >>> [(level, depth.token_in.show(route.amount_in)) for level, route in depth.levels]
-    [(10.0, '200.224 WETH@1')]
+    [(10.0, '201.775 WETH@1')]
     """
     require_router(router)
     levels_bps = read_numbers("levels_bps", levels_bps, "[10, 100]")
