@@ -11,7 +11,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from routing_engine.amounts import parse_whole, read_units, write_short
-from routing_engine.token_fields import Transfers, check_chain_id, check_decimals, check_symbol, read_address
+from routing_engine.token_fields import (
+    Transfers,
+    check_chain_id,
+    check_decimals,
+    check_symbol,
+    check_transfers,
+    read_address,
+)
 from routing_engine.values import seal
 
 if TYPE_CHECKING:
@@ -79,6 +86,7 @@ class Token:
         object.__setattr__(self, "address", read_address(self.address))
         check_symbol(self.symbol)
         check_decimals(self.decimals, MAX_DECIMALS)
+        check_transfers(self.transfers)
 
     def __eq__(self, other: object) -> bool:
         if self is other:  # most often, as tokens are shared; routes compare many

@@ -86,7 +86,8 @@ def decompose(hops: tuple[Hop, ...], token_in: Token, token_out: Token) -> tuple
             replace(parts[place][number], amount_in=amount_in, amount_out=amount_out)
             for place, (amount_in, amount_out) in zip(places[1:-1], amounts, strict=True)
         ]
-        paths.append(Path(tuple(shown)))
+        if shown[0].amount_in:  # a share of less than a unit is no path
+            paths.append(Path(tuple(shown)))
     return tuple(sorted(paths, key=lambda path: -path.amount_in))
 
 

@@ -64,6 +64,7 @@ class RouteRequest:
     max_hops : int
         Markets in series, 1 to 6. A split's paths have up to four at first. Longer ones are looked for where the best
         single path is longer, and where several paths share the amount; the certificate says how many it speaks of.
+        Where paths share markets, `Route.paths` takes the merged flows apart again, and may show longer ones.
     max_splits : int
         Parallel paths that may be used, 1 to 100. More than one are used where their net output is larger. Where they
         share markets, `Route.paths` takes the merged flows apart again, and may list a few more.

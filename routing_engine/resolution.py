@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 from routing_engine.errors import InvalidRequest, UnknownToken
 from routing_engine.graph.graph import Graph
@@ -104,6 +105,29 @@ def check_protocols(names: Collection[str], known: Collection[str], field: str) 
             raise InvalidRequest(
                 field, f"no market here is of protocol {name!r}; {meant}are {', '.join(sorted(known)) or 'none'}"
             )
+
+
+def read_market_ids(ids: Any, known: Collection[str], field: str) -> frozenset[str]:
+    """Return ids of markets, all of them known: one that is mistyped would leave nothing out.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field, if it is no collection of ids, or the first unknown one and what is like it.
+    """
+    if isinstance(ids, frozenset) and not ids:
+        return ids
+    is_collection = isinstance(ids, Collection) and not isinstance(ids, str | bytes)
+    if not is_collection or not all(isinstance(each, str) for each in ids):
+        raise InvalidRequest(field, f"must be a collection of market ids, such as [hop.market_id], not {show(ids)}")
+    found = frozenset(ids)
+    for unknown in sorted(each for each in found if each not in known):
+        import difflib
+
+        near = difflib.get_close_matches(unknown, known, 1)
+        meant = f"did you mean {near[0]!r}?" if near else "snapshot.markets has them by id"
+        raise InvalidRequest(field, f"no market here has the id {unknown!r}; {meant}")
+    return found
 
 
 def _say_empty(snapshot: Snapshot) -> str:

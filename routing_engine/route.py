@@ -112,7 +112,11 @@ class Route(Table):
         """The hops seen as parallel paths, the largest first.
 
         Each path spends, to the unit, what its hop before gave. Where paths share a hop, each shows its share of the
-        amounts, the fees and the gas; all paths together show what the hop shows. A share of few units may be zero.
+        amounts, the fees and the gas; all paths together show what the hop shows. Of few units, a later share may be 0.
+
+        Paths that are searched are merged, and what is merged is taken apart anew. So there may be more paths than the
+        request's `max_splits`, and paths of more hops than its `max_hops`. A share of the input that is less than a
+        unit is no path, and what it would give is in none.
         """
         return decompose(self.hops, self.token_in, self.token_out)
 

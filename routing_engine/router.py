@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +18,12 @@ from routing_engine.graph.graph import Graph
 from routing_engine.jit.ahead import compile_all_once
 from routing_engine.model import Token
 from routing_engine.request import MAX_ALTERNATIVES, RouteRequest
-from routing_engine.resolution import find_token, require_snapshot, resolve
+from routing_engine.resolution import find_token, read_market_ids, require_snapshot, resolve
 from routing_engine.result import RouteResult, Status
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
 from routing_engine.search.certified_split import split_beyond_paths, split_single
+from routing_engine.search.fastest import find_fastest
 from routing_engine.search.no_route import explain
 from routing_engine.search.pareto import certify_pareto_set, find_pareto_set
 from routing_engine.search.path_search import Search
@@ -97,9 +97,9 @@ class Router:
         Raises
         ------
         InvalidRequest
-            If the request names a token, a protocol or a chain that the snapshot does not have.
+            If the request names a token, a protocol or a chain that the snapshot does not have, or `without` a market.
         """
-        query = self._start_query(request, frozenset(without))
+        query = self._start_query(request, read_market_ids(without, self.snapshot.markets, "without"))
         single = query.find_single(query.allowed, request.max_hops)
         return self._finish(query, single) if single else self._split_or_explain(query)
 
@@ -111,8 +111,7 @@ class Router:
         routes, those of the others the routes that are as fast.
         """
         query = self._start_query(request)
-        by_money = replace(query.request, order="cheapest", value_of_time=None, alternatives=0, certify=False)
-        priced = Query(self._search, by_money, self._valuations.find(request.gas_prices), query.budget)
+        priced = query.weigh_money()
         routes = query.rank(find_pareto_set(priced))
         if not routes:
             return self._split_or_explain(query)
@@ -200,7 +199,8 @@ class Router:
     def _finish(self, query: Query, single: Single) -> RouteResult:
         """Make the most of the best single path: a split, alternatives."""
         count = query.request.alternatives
-        answer = split_single(query, single, query.allowed)
+        is_timed = query.request.objective.time_first
+        answer = (is_timed and find_fastest(query, single)) or split_single(query, single, query.allowed)
         routes = answer.routes
         if count or not _accept(query.request, routes):
             others = find_alternatives(query, single, count or MAX_ALTERNATIVES)
@@ -227,8 +227,11 @@ class Router:
         """Return a split where no single path takes the whole amount, or say why there is none either."""
         status, unavailable = explain(self.graph, query.request, query.allowed)
         is_too_much = query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable)
-        if is_too_much and (answer := split_beyond_paths(query, query.allowed)):
-            return self._make_result(query, answer.routes, 1, answer.certificates)
+        if is_too_much:
+            is_timed = query.request.objective.time_first
+            answer = find_fastest(query, None) if is_timed else split_beyond_paths(query, query.allowed)
+            if answer:
+                return self._make_result(query, answer.routes, 1, answer.certificates)
         is_cut = query.budget.was_spent and status is not Status.NO_ROUTE  # what one path refuses, several may serve
         return RouteResult(
             request=query.request, snapshot_id=self._name_snapshot(), is_complete=not query.budget.was_spent,

@@ -50,3 +50,10 @@ def check_decimals(decimals: object, most: int) -> None:
     """Raise `InvalidRequest` unless these are decimals of a token of which an amount holds a whole one."""
     if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= most:
         raise InvalidRequest("decimals", f"must be an int from 0 to {most}, not {decimals!r}")
+
+
+def check_transfers(transfers: object) -> None:
+    """Raise `InvalidRequest` unless this says how a contract moves amounts."""
+    if not isinstance(transfers, Transfers):
+        known = ", ".join(f"Transfers.{name}" for name in Transfers.__members__)
+        raise InvalidRequest("transfers", f"must be one of {known}, not {transfers!r}")

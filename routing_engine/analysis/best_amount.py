@@ -9,16 +9,17 @@ Gain = Callable[[int], int | None]
 
 GOLDEN = 0.6180339887498949
 MOST_FALLS = 16
-"""So often in a row the gain falls by rounding alone at most, while amounts double: beyond that nothing gains."""
+"""So often in a row the gain falls by rounding alone at most, while amounts double: beyond that nothing gains more."""
 PRECISION = 10**9
 
 
 def find_best_amount(gain: Gain, least: int, most: int) -> int | None:
     """Return an amount of the largest gain; None if no amount gains anything.
 
-    The gain rises and then falls, as every curve on the way is concave. Amounts double until it falls from above 0, or
-    is refused; golden sections go on from there until they are one unit wide, or a billionth of the amount. Rounding
-    to units makes the curve rough: by so much the best may be missed.
+    The gain rises and then falls, as every curve on the way is concave. But rounding makes it rough where units are
+    few: there it may rise above 0 and fall many times. So amounts double until it has fallen for long, or is refused.
+    Golden sections go on from the best of them until they are one unit wide, or a billionth of the amount. By what
+    rounding makes rough there the best may be missed.
     """
     start = _double(gain, max(least, 1), most)
     if start is None:
@@ -41,7 +42,7 @@ def _double(gain: Gain, amount: int, most: int) -> int | None:
     while amount <= most and (value := gain(amount)) is not None:
         best = max(best, (value, amount))
         falls = falls + 1 if value < before else 0
-        if falls > MOST_FALLS or (falls and best[0] > 0):
+        if falls > MOST_FALLS:
             break
         before, amount = value, amount * 2
     return best[1] or None

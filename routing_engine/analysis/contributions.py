@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from routing_engine.analysis.arguments import require_router
 from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
@@ -90,6 +91,7 @@ def measure_contributions(
     >>> [name for name, _ in contributions.without]
     ['uniswap_v3', 'pancakeswap_v3', 'uniswap_v4', 'wrap']
     """
+    require_router(router)
     if part not in get_args(Part):
         raise InvalidRequest("part", f"must be one of {', '.join(get_args(Part))}, not {part!r}")
     whole = router.find_routes(request)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from routing_engine.analysis.arguments import require_router
 from routing_engine.analysis.best_amount import find_best_amount
 from routing_engine.analysis.loop_search import Loop, find_loops, list_directions
 from routing_engine.errors import InvalidRequest, QuoteRefused, Refusal
@@ -42,7 +43,8 @@ class Cycle:
     spot_gain_bps : float
         What a vanishing amount gains, fees included.
     path : Path or None
-        The amount that gains most, replayed in exact integers; None where every gain is rounded away.
+        The amount that gains most, replayed in exact integers; None where every gain is rounded away, or a market on
+        the way holds less than the least amounts that the others take.
     gas_cost : int
         The path's gas in smallest units of `token`, rounded up; an estimate.
     is_gas_priced : bool
@@ -172,6 +174,7 @@ def find_cycles(
     >>> find_cycles(Router(Snapshot.sandbox()), max_hops=2)
     Cycles(0 loops by spot prices, 0 pay after gas)
     """
+    require_router(router)
     for field, value, low, high in (("max_hops", max_hops, 2, MAX_HOPS), ("max_loops", max_loops, 1, MAX_LOOPS)):
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise InvalidRequest(field, f"must be an int from {low} to {high:,}, not {value!r}")

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from routing_engine.analysis.arguments import read_snapshots, require_route
 from routing_engine.analysis.fills import Fill, fill_route
-from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
 from routing_engine.frames.table import Table
@@ -77,7 +77,7 @@ def measure_decay(route: Route, snapshots: Iterable[Snapshot]) -> Decay:
     Raises
     ------
     InvalidRequest
-        If there is no snapshot.
+        If there is no snapshot, or the route is none.
 
     Examples
     --------
@@ -87,8 +87,7 @@ def measure_decay(route: Route, snapshots: Iterable[Snapshot]) -> Decay:
     >>> measure_decay(Router(snapshot).find_routes(request).best(), [snapshot])
     Decay(1 snapshots, 0 failed; slippage 0.00 bps)
     """
-    filled = [(snapshot.blocks.get(route.token_in.chain_id, 0), fill_route(route, snapshot)) for snapshot in snapshots]
-    if not filled:
-        raise InvalidRequest("snapshots", "are none; give at least one that is later than the route")
-    blocks, fills = zip(*filled, strict=True)
-    return Decay(route, blocks, fills)
+    require_route(route)
+    later = read_snapshots(snapshots)
+    blocks = tuple(snapshot.blocks.get(route.token_in.chain_id, 0) for snapshot in later)
+    return Decay(route, blocks, tuple(fill_route(route, snapshot) for snapshot in later))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from routing_engine.analysis.arguments import read_numbers, require_router
 from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
@@ -27,8 +28,11 @@ GROWTH = 4
 STEPS = 12
 """Halvings between two sizes: to a thousandth."""
 
-FIRST_VALUE = 1e15
-"""Of the first size, in the reference prices' unit: a thousandth of Ethereum's coin."""
+FIRST_VALUE = 1e17
+"""Of the first size, in the reference prices' unit: a tenth of Ethereum's coin. What is worth far less is dust."""
+
+MOST_IMPACT = 0.1
+"""What the first size may lose to its own size; where it loses more, all that there is to trade is dust."""
 
 
 @seal
@@ -39,7 +43,8 @@ class Depth(Table):
     Parameters
     ----------
     best_price : float
-        Whole tokens out per whole token in: the best that any size gets, after fees and before gas.
+        Whole tokens out per whole token in: the best that any size gets that is no dust, after fees. Routes are chosen
+        with gas, but no price has it taken off.
     levels : tuple of (float, Route)
         Bps, and the route of the largest amount.
     """
@@ -97,9 +102,11 @@ def measure_depth(
     >>> from routing_engine import Router, Snapshot
     >>> depth = measure_depth(Router(Snapshot.sandbox()), "WETH@1", "USDC@1", levels_bps=[10], max_hops=1)
     >>> [(level, depth.token_in.show(route.amount_in)) for level, route in depth.levels]
-    [(10.0, '200.224 WETH@1')]
+    [(10.0, '201.775 WETH@1')]
     """
-    if not len(levels_bps) or not all(0 < level < BPS for level in levels_bps):
+    require_router(router)
+    levels_bps = read_numbers("levels_bps", levels_bps, "[10, 100]")
+    if not all(0 < level < BPS for level in levels_bps):
         raise InvalidRequest("levels_bps", f"must be above 0 and below {BPS:,}, not {levels_bps!r}")
     for name in {"amount", "side"} & options.keys():
         raise InvalidRequest(name, "is not for the caller to choose: amounts are sold, and which is what is looked for")
@@ -121,7 +128,7 @@ def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float
     token = request.token_in
     price = float(router.graph.prices[router.graph.index[token]])
     amount = max(1, int(FIRST_VALUE / price)) if price > 0 else 10**token.decimals
-    amount = _find_first_size(router, request, amount, min(levels_bps))
+    amount = _find_first_size(router, request, amount, min(levels_bps), is_known=price > 0)
     tried: list[tuple[int, Route]] = []
     while amount <= UNLIMITED:
         result = router.find_routes(replace(request, amount=amount))
@@ -138,15 +145,18 @@ def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float
     return tried
 
 
-def _find_first_size(router: Router, request: RouteRequest, amount: int, level: float) -> int:
+def _find_first_size(router: Router, request: RouteRequest, amount: int, level: float, *, is_known: bool) -> int:
     """Return a size small enough: a quarter of it has no price that is better by as much as a level.
 
-    What a token is worth is not always known, and a market may be smaller than anybody thinks.
+    What a token is worth is not always known, and a market may be smaller than anybody thinks. But where it is known,
+    and the first size can be traded, a price that only smaller ones get is that of dust.
     """
     price = 0.0
     while amount > 1:
         result = router.find_routes(replace(request, amount=amount))
         if not result.routes or result.best().price * (1 - level / BPS) <= price:
+            break
+        if is_known and price == 0.0 and result.best().price_impact < MOST_IMPACT:
             break
         price, amount = result.best().price, max(1, amount // GROWTH)
     return amount

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from routing_engine.analysis.arguments import read_numbers, require_request, require_router
 from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
@@ -85,7 +86,10 @@ def measure_gas_sensitivity(
     InvalidRequest
         If there is no price or one is below 0, or as the router does.
     """
-    if not len(prices_gwei) or not all(price >= 0 and math.isfinite(price) for price in prices_gwei):
+    require_router(router)
+    require_request(request)
+    prices_gwei = read_numbers("prices_gwei", prices_gwei, "[0, 1.5]")
+    if not all(price >= 0 for price in prices_gwei):
         raise InvalidRequest("prices_gwei", f"must be at least one price of at least 0, not {prices_gwei!r}")
     prices = tuple(sorted({round(price * GWEI) for price in prices_gwei}))
     request = resolve(replace(request, **options), router.snapshot, router.graph)

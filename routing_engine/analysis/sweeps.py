@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from routing_engine.analysis.arguments import require_request, require_router
 from routing_engine.batch.executor import Progress
 from routing_engine.batch.quotes import Quotes, quote_requests
 from routing_engine.errors import InvalidRequest
 from routing_engine.frames.column import Column, Kind
 from routing_engine.frames.table import Table
 from routing_engine.request import RouteRequest
+from routing_engine.request_fields import show
 from routing_engine.router import Router
 from routing_engine.values import seal
 
@@ -79,9 +81,11 @@ def sweep(
     >>> len(asked.quotes.results)
     4
     """
+    require_router(router)
+    require_request(request)
     for name, values in options.items():
-        if isinstance(values, str) or not len(values):
-            raise InvalidRequest(name, f"needs a list of values to try, not {values!r}")
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not len(values):
+            raise InvalidRequest(name, f"needs a list of values to try, such as [{show(values)}], not {show(values)}")
     rows = list(product(*options.values()))
     try:
         requests = [replace(request, **dict(zip(options, row, strict=True))) for row in rows]

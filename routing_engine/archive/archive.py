@@ -13,7 +13,7 @@ from routing_engine.archive.request_records import describe_request, read_reques
 from routing_engine.archive.result_records import describe_result
 from routing_engine.errors import BadArchive, BadMarketFile, InvalidRequest
 from routing_engine.formats import native
-from routing_engine.formats.files import read_json, write_json
+from routing_engine.formats.files import read_json, read_path, write_json
 from routing_engine.request import RouteRequest
 from routing_engine.result import RouteResult
 from routing_engine.values import seal
@@ -64,7 +64,7 @@ class Archive:
 
     def save(self, path: str | Path) -> None:
         """Write one file, compressed if its name ends in ``.gz``; atomic."""
-        write_json(Path(path), self.describe())
+        write_json(read_path(path), self.describe(), BadArchive)
 
     def describe(self) -> dict[str, Any]:
         """Return the JSON document of the archive."""
@@ -87,7 +87,7 @@ class Archive:
         BadArchive
             Naming the file and the field.
         """
-        return cls.parse(read_json(Path(path), BadArchive), str(path))
+        return cls.parse(read_json(read_path(path), BadArchive), str(path))
 
     @classmethod
     def parse(cls, document: Any, path: str) -> Archive:

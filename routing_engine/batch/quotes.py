@@ -145,10 +145,8 @@ def make_requests(
     InvalidRequest
         Naming the field and the position.
     """
-    columns = {
-        "token_in": _list_column(token_in), "token_out": _list_column(token_out), "amount": _list_column(amount),
-        "side": _list_column(side),
-    }  # fmt: skip
+    given = {"token_in": token_in, "token_out": token_out, "amount": amount, "side": side}
+    columns = {field: _list_column(field, values) for field, values in given.items()}
     size = max((len(column) for column in columns.values() if len(column) != 1), default=1)
     for field, column in columns.items():
         if len(column) not in (1, size):
@@ -157,10 +155,14 @@ def make_requests(
     return [_make_request(find_token, number, row, options) for number, row in enumerate(rows)]
 
 
-def _list_column(values: object) -> list[Any]:
+def _list_column(field: str, values: object) -> list[Any]:
     """Return one value or many as a list: also an array, or a column of pandas or polars."""
     if isinstance(values, np.ndarray):
-        return list(np.atleast_1d(values).ravel().tolist())
+        if values.ndim > 1:
+            raise InvalidRequest(
+                field, f"must have one dimension, not shape {values.shape}; ravel() lays it out in one"
+            )
+        return list(np.atleast_1d(values).tolist())
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 

@@ -163,6 +163,8 @@ def _save(market: Snapshot, out: Path) -> None:
     try:
         with working(f"Writing {out} …"):
             market.save(out)
+    except BadMarketFile as error:
+        raise InvalidRequest("--out", f"{out} {error.message}") from error
     except OSError as error:
         raise InvalidRequest("--out", f"{out} cannot be written ({error.strerror}); choose another") from error
 

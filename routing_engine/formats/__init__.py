@@ -17,19 +17,19 @@ from pathlib import Path
 from routing_engine.errors import BadMarketFile
 from routing_engine.formats import native, neutral
 from routing_engine.formats.contents import Contents, summarise_refused
-from routing_engine.formats.files import pack_json, read_json, unpack_json, write_json
+from routing_engine.formats.files import pack_json, read_json, read_path, unpack_json, write_json
 from routing_engine.formats.screening import screen
 from routing_engine.token_fields import Transfers
 
 __all__ = ["Contents", "load", "load_deltas", "pack", "save", "screen", "summarise_refused", "unpack"]
 
 
-def load(path: Path, accept: Collection[Transfers] = ()) -> Contents:
+def load(path: str | Path, accept: Collection[Transfers] = ()) -> Contents:
     """Read a market file of either format, compressed or not.
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         The file.
     accept : collection of Transfers
         Of the neutral format, markets of tokens that do not move exact amounts are left out, except these kinds; the
@@ -39,7 +39,10 @@ def load(path: Path, accept: Collection[Transfers] = ()) -> Contents:
     ------
     BadMarketFile
         If it is missing, damaged or of neither format; the message names the file and the field.
+    InvalidRequest
+        If the path is none.
     """
+    path = read_path(path)
     document = read_json(path)
     if not isinstance(document, dict):
         raise BadMarketFile(str(path), "", "expected a JSON object; is this a market file?")
@@ -61,9 +64,17 @@ def load_deltas(path: Path, to_block: int | None = None, accept: Collection[Tran
     return neutral.parse_deltas(read_json(path), str(path), to_block, accept)
 
 
-def save(contents: Contents, path: Path) -> None:
-    """Write the library's own format; compressed if the name ends in ``.gz``. An interrupted write leaves no file."""
-    write_json(path, native.build_document(contents))
+def save(contents: Contents, path: str | Path) -> None:
+    """Write the library's own format; compressed if the name ends in ``.gz``. An interrupted write leaves no file.
+
+    Raises
+    ------
+    BadMarketFile
+        If its folder is missing.
+    InvalidRequest
+        If the path is none.
+    """
+    write_json(read_path(path), native.build_document(contents))
 
 
 def pack(contents: Contents) -> bytes:

@@ -6,13 +6,21 @@ import gzip
 import json
 import secrets
 import zlib
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from routing_engine.errors import BadFile, BadMarketFile
+from routing_engine.errors import BadFile, BadMarketFile, InvalidRequest
 from routing_engine.nesting import TooDeep, refuse_deep
 
 GZIP_MAGIC = b"\x1f\x8b"
+
+
+def read_path(path: object) -> Path:
+    """Return the path of a file; raise `InvalidRequest` for what is none."""
+    if not isinstance(path, str | PathLike) or not str(path):
+        raise InvalidRequest("path", f"must be the path of a file, such as 'market.json.gz', not {path!r}")
+    return Path(path)
 
 
 def read_bytes(path: Path, bad: type[BadFile] = BadMarketFile) -> bytes:
@@ -51,8 +59,14 @@ def unpack_json(data: bytes, name: str) -> Any:
     return _parse(_decompress(data, name, BadMarketFile), name, BadMarketFile)
 
 
-def write_json(path: Path, document: Any) -> None:
-    """Write atomically: beside the target first, then renamed over it."""
+def write_json(path: Path, document: Any, bad: type[BadFile] = BadMarketFile) -> None:
+    """Write atomically: beside the target first, then renamed over it.
+
+    Raises
+    ------
+    BadFile
+        Of the kind `bad`, if the folder is missing.
+    """
     data = _compact(document)
     if path.suffix == ".gz":
         data = gzip.compress(data, compresslevel=6, mtime=0)
@@ -62,6 +76,8 @@ def write_json(path: Path, document: Any) -> None:
         with beside.open("xb") as file:
             file.write(data)
         beside.replace(path)
+    except FileNotFoundError as error:
+        raise bad(str(path), "", f"cannot be written; its folder {path.parent} is missing, so make it") from error
     finally:
         beside.unlink(missing_ok=True)
 

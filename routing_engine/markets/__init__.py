@@ -12,6 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from routing_engine.amm.balancer.stable import Invariant
+    from routing_engine.amm.cryptoswap.exchange import Method, Profit
+    from routing_engine.amm.stableswap import Product
+    from routing_engine.amm.stargate_fee import FeeTerms
     from routing_engine.markets.balancer.linear import BalancerLinearPool
     from routing_engine.markets.balancer.stable import BalancerStablePool
     from routing_engine.markets.balancer.v1 import BalancerV1Pool
@@ -34,34 +38,39 @@ if TYPE_CHECKING:
     from routing_engine.markets.ladder import LadderMarket, Level
     from routing_engine.markets.solidly.direction import Fork
     from routing_engine.markets.solidly.pool import SolidlyPool
-    from routing_engine.markets.stableswap.pool import StableSwapPool
+    from routing_engine.markets.stableswap.pool import Accounting, StableSwapPool
     from routing_engine.markets.vault import Vault
     from routing_engine.markets.wrap import NativeWrap
 
 _HOMES = {
-    "balancer.linear": ("BalancerLinearPool",),
-    "balancer.stable": ("BalancerStablePool",),
-    "balancer.v1": ("BalancerV1Pool",),
-    "balancer.weighted": ("WeightedPool",),
-    "bancor": ("BancorPool",),
-    "bridges.lane": ("BridgeLane", "LaneFee"),
-    "bridges.stargate": ("StargateLane",),
-    "concentrated.pool": ("ConcentratedPool",),
-    "constant_product": ("ConstantProductPool",),
-    "cryptoswap.pool": ("CryptoSwapPool",),
-    "ekubo.pool": ("EkuboPool",),
-    "fluid.pool": ("FluidPool",),
-    "kinds": ("describe_kind", "installed_kinds", "kinds_by_type", "market_from_record", "pool_readers"),
-    "ladder": ("LadderMarket", "Level"),
-    "solidly.direction": ("Fork",),
-    "solidly.pool": ("SolidlyPool",),
-    "stableswap.pool": ("StableSwapPool",),
-    "vault": ("Vault",),
-    "wrap": ("NativeWrap",),
+    "amm.balancer.stable": ("Invariant",),
+    "amm.cryptoswap.exchange": ("Method", "Profit"),
+    "amm.stableswap": ("Product",),
+    "amm.stargate_fee": ("FeeTerms",),
+    "markets.balancer.linear": ("BalancerLinearPool",),
+    "markets.balancer.stable": ("BalancerStablePool",),
+    "markets.balancer.v1": ("BalancerV1Pool",),
+    "markets.balancer.weighted": ("WeightedPool",),
+    "markets.bancor": ("BancorPool",),
+    "markets.bridges.lane": ("BridgeLane", "LaneFee"),
+    "markets.bridges.stargate": ("StargateLane",),
+    "markets.concentrated.pool": ("ConcentratedPool",),
+    "markets.constant_product": ("ConstantProductPool",),
+    "markets.cryptoswap.pool": ("CryptoSwapPool",),
+    "markets.ekubo.pool": ("EkuboPool",),
+    "markets.fluid.pool": ("FluidPool",),
+    "markets.kinds": ("describe_kind", "installed_kinds", "kinds_by_type", "market_from_record", "pool_readers"),
+    "markets.ladder": ("LadderMarket", "Level"),
+    "markets.solidly.direction": ("Fork",),
+    "markets.solidly.pool": ("SolidlyPool",),
+    "markets.stableswap.pool": ("Accounting", "StableSwapPool"),
+    "markets.vault": ("Vault",),
+    "markets.wrap": ("NativeWrap",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Accounting",
     "BalancerLinearPool",
     "BalancerStablePool",
     "BalancerV1Pool",
@@ -71,12 +80,17 @@ __all__ = [
     "ConstantProductPool",
     "CryptoSwapPool",
     "EkuboPool",
+    "FeeTerms",
     "FluidPool",
     "Fork",
+    "Invariant",
     "LadderMarket",
     "LaneFee",
     "Level",
+    "Method",
     "NativeWrap",
+    "Product",
+    "Profit",
     "SolidlyPool",
     "StableSwapPool",
     "StargateLane",
@@ -93,4 +107,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"routing_engine.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,7 +14,7 @@ from routing_engine.fixed_point import mul_div, mul_div_up
 from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_row_codec
-from routing_engine.markets.common.integers import check_fields
+from routing_engine.markets.common.field_checks import check_fields
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket
 from routing_engine.markets.common.record import require, to_int
@@ -90,12 +90,7 @@ class LadderMarket(OneWayMarket):
     def __post_init__(self) -> None:
         check_fields(self)
         require(self.token_in != self.token_out, "token_out", "is the same token as token_in")
-        require(isinstance(self.levels, tuple), "levels", "must be a tuple of Level, best price first")
         for number, level in enumerate(self.levels):
-            require(
-                isinstance(level, Level), f"levels.{number}", f"must be a Level, not {level!r}; Level(*row) makes one"
-            )
-            require({*map(type, level)} == {int}, f"levels.{number}", f"must hold ints, not {level!r}")
             possible = 0 < level.amount_in <= UNLIMITED and level.price_in > 0 and level.price_out > 0
             require(possible, f"levels.{number}", "must have a positive amount and prices")
         for number, (better, worse) in enumerate(pairwise(self.levels), 1):

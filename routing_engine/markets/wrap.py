@@ -54,8 +54,8 @@ class NativeWrap(PairMarket):
         return cls(id=f"{chain.chain_id}:{wrapped.address}", native=chain.native_token, wrapped=wrapped)
 
     def __post_init__(self) -> None:
-        require(self.native.is_native, "native", "must be the chain's own coin, not a contract")
         self.check_pair()
+        require(self.native.is_native, "native", "must be the chain's own coin, not a contract")
         require(self.native.decimals == self.wrapped.decimals, "wrapped", "must have the native coin's decimals")
 
     @property

@@ -80,10 +80,7 @@ class Query:
         self._valuation = valuation
 
     def find_single(self, allowed: Mask, max_hops: int, amount: int | None = None) -> Single | None:
-        """Return the best single path over allowed markets, of the request's amount or of another.
-
-        None where a token is unknown here, or nothing serves.
-        """
+        """Return the best single path over allowed markets, of this amount or of another; None where nothing serves."""
         request = self.request if amount is None else replace(self.request, amount=amount)
         if request.token_in not in self.graph.index or request.token_out not in self.graph.index:
             return None
@@ -158,6 +155,11 @@ class Query:
         """Return the same question with less to choose from."""
         hops, splits = min(max_hops, self.request.max_hops), min(max_splits, self.request.max_splits)
         request = replace(self.request, max_hops=hops, max_splits=splits)
+        return Query(self._search, request, self._valuation, self.budget, self._without)
+
+    def weigh_money(self) -> Query:
+        """Return the same question by net amount alone, without alternatives and certificates."""
+        request = replace(self.request, order="cheapest", value_of_time=None, alternatives=0, certify=False)
         return Query(self._search, request, self._valuation, self.budget, self._without)
 
     def certify_allocation(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:

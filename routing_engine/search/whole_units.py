@@ -50,13 +50,14 @@ def keep_whole_units(splitter: Splitter, starts: Sequence[Sequence[Part]]) -> It
 def _charge_units(graph: Graph, problem: SplitProblem, units: float) -> SplitProblem:
     """Return a problem to whose gas is added what so many units of each market's output are worth in the target."""
     prices = np.zeros(graph.units.size)
-    np.divide(graph.units[problem.end], graph.units, out=prices, where=graph.units > 0.0)
-    prices[problem.end] = 1.0
     arrays = graph.arrays
     onward, backward = arrays.forward.edges.copy(), arrays.reverse.edges.copy()
     price = problem.gas[onward["chain"]]
-    onward["gas"] = onward["gas"] * price + units * prices[onward["other"]]
-    onward["gas_per_piece"] *= price
+    with np.errstate(over="ignore"):  # units worth more than a float of an edge holds are worth any amount
+        np.divide(graph.units[problem.end], graph.units, out=prices, where=graph.units > 0.0)
+        prices[problem.end] = 1.0
+        onward["gas"] = onward["gas"] * price + units * prices[onward["other"]]
+        onward["gas_per_piece"] *= price
     for name in ("gas", "gas_per_piece"):
         backward[name] = onward[name][backward["twin"]]
     arrays = arrays._replace(

@@ -36,7 +36,8 @@ MOMENT = ("gas_prices", "blocks", "taken_at", "refused")  # what a snapshot know
 class Snapshot(Table):
     """Markets, gas prices and block numbers that belong together; as a table, a row for each direction of a market.
 
-    Snapshots are equal when their `id` is: when markets and gas prices are, which is all that routes depend on.
+    Snapshots are equal when their `id` is: when markets and gas prices are. Routes depend on these; where markets
+    stand in another order, searches go another way and may end at another route, within its certificate too.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ class Snapshot(Table):
         BadMarketFile
             Naming the file and the field; nothing is loaded then.
         """
-        return cls.of(formats.load(Path(path), accept))
+        return cls.of(formats.load(path, accept))
 
     @classmethod
     def sandbox(cls) -> Snapshot:
@@ -111,8 +112,8 @@ class Snapshot(Table):
         return cls(contents.markets, **{name: getattr(contents, name) for name in MOMENT})
 
     def save(self, path: str | Path) -> None:
-        """Write the library's own format, compressed if the name ends in ``.gz``; atomic."""
-        formats.save(self.contents, Path(path))
+        """Write the library's own format; see `formats.save`."""
+        formats.save(self.contents, path)
 
     @property
     def contents(self) -> Contents:
@@ -164,8 +165,7 @@ class Snapshot(Table):
     def changed_since(self, earlier: Snapshot) -> Sequence[Market] | None:
         """Return the markets whose states differ from an earlier snapshot's.
 
-        None where the two do not have the same markets in the same order. Costs nothing for the snapshot from which
-        `apply` made this one.
+        None where the two do not have the same markets in the same order. Costs nothing right after `apply`.
         """
         if self._before and self._before() is earlier:
             return self._states

@@ -13,7 +13,7 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up, rescale, rescale_up
 from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.codecs import BigInt, make_row_codec
-from routing_engine.markets.common.integers import check_fields
+from routing_engine.markets.common.field_checks import check_fields
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.record import require, to_int
@@ -33,11 +33,19 @@ class LaneFee:
         Fixed part, smallest units of the lane's `token_in`.
     rate_e18 : int
         Proportional part, in 1e-18 of the amount.
+
+    Raises
+    ------
+    InvalidMarket
+        If the name is no text, or a part no integer.
     """
 
     name: str
     flat: int = 0
     rate_e18: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def _read_fee(row: Sequence[Any], field: str) -> LaneFee:

@@ -15,7 +15,7 @@ from routing_engine.fixed_point import div_up
 from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_codec
-from routing_engine.markets.common.integers import check_fields
+from routing_engine.markets.common.field_checks import check_fields
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.pair import check_fee

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.common.base import BaseMarket
-from routing_engine.markets.common.integers import check_fields
+from routing_engine.markets.common.field_checks import check_fields
 from routing_engine.markets.common.record import require
 from routing_engine.model import Token
 

@@ -18,6 +18,7 @@ from routing_engine.amm.concentrated.tick_math import (
     tick_at_sqrt_ratio,
 )
 from routing_engine.errors import InvalidMarket
+from routing_engine.markets.common.field_checks import require_held
 from routing_engine.markets.common.record import require
 from routing_engine.model import Token
 
@@ -57,9 +58,11 @@ def describe_state(
     InvalidMarket
         Naming the field.
     """
+    require_held("tokens", tokens, tuple[Token, Token])
     scale = PriceScale(*tokens, spacing)
     sqrt_price_x96 = scale.find_sqrt_price("price", price)
     tick = tick_at_sqrt_ratio(sqrt_price_x96)
+    require(isinstance(positions, Iterable), "positions", f"must be a list of (from, to, value), not {positions!r}")
     ranges = [scale.find_range(f"positions.{n}", each, sqrt_price_x96) for n, each in enumerate(positions)]
     require(bool(ranges), "positions", "are none, so nothing could be traded; give at least one (from, to, value)")
     liquidity, ticks = lay_positions(sqrt_price_x96, tick, ranges)

@@ -110,8 +110,8 @@ class CryptoSwapPool(BasketMarket):
     gas: int = 250_000
 
     def __post_init__(self) -> None:
-        count = len(self.tokens)
         self.check_tokens(3)
+        count = len(self.tokens)
         check_amounts("balances", self.balances, count, 0, UINT256)
         check_amounts("price_scale", self.price_scale, count - 1, 1, UINT256)
         if any(token.decimals > 18 for token in self.tokens):

@@ -92,8 +92,8 @@ class StableSwapPool(BasketMarket):
     accounting: Accounting = Accounting.AMOUNTS
 
     def __post_init__(self) -> None:
-        count = len(self.tokens)
         self.check_tokens(MAX_COINS)
+        count = len(self.tokens)
         check_amounts("balances", self.balances, count, 0, UINT256)
         check_amounts("rates", self.rates, count, 1, UINT256)
         for field, low, high in (

@@ -323,8 +323,8 @@ def test_a_token_has_one_number_of_decimals_in_a_snapshot() -> None:
     ("levels", "message"),
     [
         (((10, 1, 1),), r"levels.0: must be a Level, not \(10, 1, 1\); Level\(\*row\) makes one"),
-        ([Level(10, 1, 1)], "levels: must be a tuple of Level, best price first"),
-        ((Level(10, 1, 1.0),), r"levels.0: must hold ints, not Level\("),  # type: ignore[arg-type]
+        ([Level(10, 1, 1)], "levels: must be a tuple of Levels, not "),
+        ((Level(10, 1, 1.0),), "levels.0.price_out: must be an int, not 1.0"),  # type: ignore[arg-type]
     ],
 )
 def test_levels_are_levels(levels: Any, message: str) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from routing_engine import QuoteRefused, Route, Router, RouteRequest, Snapshot
+from routing_engine import Hop, QuoteRefused, Route, Router, RouteRequest, Snapshot
 from routing_engine.graph.graph import Graph
+from routing_engine.paths import decompose
 from routing_engine.search.flow_replay import FlowPlan
 from routing_engine.search.room import replay_with_room
 from tests.support.markets import market_of, random_markets, token
@@ -154,3 +155,14 @@ def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
             except QuoteRefused:
                 continue
     assert plans > 15
+
+
+def test_no_path_takes_nothing() -> None:
+    """One unit becomes ten, which two markets share: one path shows the unit, the other would show none."""
+    a, b, c = token("A"), token("B"), token("C")
+    hops = tuple(
+        Hop(market_id=name, protocol="p", token_in=first, token_out=second, amount_in=given, amount_out=taken)
+        for name, first, second, given, taken in (("in", a, b, 1, 10), ("one", b, c, 5, 5), ("two", b, c, 5, 6))
+    )
+    (path,) = decompose(hops, a, c)
+    assert (path.amount_in, len(path.hops)) == (1, 2)

@@ -191,3 +191,8 @@ def test_every_status_of_a_result_is_in_the_arrays(router: Router) -> None:
     quotes = router.quote_many(token("A"), [token("Y"), token("B")], [UNIT, 10**60])
     assert list(quotes.status) == [Status.NO_ROUTE, Status.INSUFFICIENT_LIQUIDITY]
     assert np.isnan(quotes.gap_bps).all()
+
+
+def test_a_table_is_no_column(router: Router) -> None:
+    with pytest.raises(InvalidRequest, match=r"^amount: must have one dimension, not shape \(2, 2\)"):
+        router.quote_many("A@1", "B@1", np.full((2, 2), 10**6))

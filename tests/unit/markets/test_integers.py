@@ -30,26 +30,6 @@ def test_a_pool_of_what_is_no_integer_is_refused(field: str, value: Any) -> None
         replace(POOL, **{field: value})
 
 
-@pytest.mark.parametrize("sample", tuple(samples()), ids=lambda sample: sample.name)
-def test_no_kind_takes_a_float_for_an_integer(sample: Sample) -> None:
-    market = sample.market
-    held = {field: getattr(market, field) for field in type(market).__dataclass_fields__}
-    whole = {field: 1.5 for field, value in held.items() if type(value) is int}
-    many = {field: (*value[:-1], 1.5) for field, value in held.items() if is_integers(value)}
-    assert whole
-    for field, wrong in (whole | many).items():
-        with pytest.raises(InvalidMarket, match=f"^{field}: must be an int, not 1.5; convert it exactly"):
-            replace(market, **{field: wrong})
-    for field in many:
-        with pytest.raises(InvalidMarket, match=f"^{field}: must be a tuple of ints"):
-            replace(market, **{field: list(held[field])})
-
-
-def is_integers(value: object) -> bool:
-    """Tell whether a field is a plain tuple of integers; a named one has types of its own."""
-    return type(value) is tuple and bool(value) and {*map(type, value)} == {int}
-
-
 def test_a_lane_of_what_is_no_integer_is_refused() -> None:
     with pytest.raises(InvalidMarket, match=r"^max_amount_in: must be an int, not 1e\+18"):
         replace(LANE, max_amount_in=1e18)
