@@ -19,6 +19,9 @@ Numbers = npt.NDArray[np.int32]
 Memory = tuple[Buffers, Buffers]
 Pieces = npt.NDArray[np.float64]
 
+PAIR = 2
+"""Edges of a market that trades two tokens."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
@@ -34,11 +37,14 @@ class Layout:
         Place of each row among the forward edges.
     opposite : int64 array, shape (rows,)
         For each forward edge that of the same market in the other direction, -1 where there is none.
+    is_paired : bool
+        Whether no market trades more than two tokens.
     """
 
     first: Ints
     forward: Ints
     opposite: Ints
+    is_paired: bool
 
     def rows_of(self, numbers: Ints) -> Ints:
         """Return the rows of some markets, in the order of the markets."""
@@ -77,7 +83,8 @@ def lay_out(
     reversed_edges["twin"] = back
     reversed_edges["other"] = source[order][back]
     reverse = Adjacency(_find_offsets(edges["other"][back], tokens), reversed_edges)
-    layout = Layout(rows.first, place, _find_opposites(edges["market"], source[order], edges["other"]))
+    opposite = _find_opposites(edges["market"], source[order], edges["other"])
+    layout = Layout(rows.first, place, opposite, is_paired=bool(np.diff(rows.first).max(initial=0) <= PAIR))
     return layout, forward, reverse, pieces
 
 

@@ -107,9 +107,10 @@ class Query:
     def _look_from_other_ends(self, single: Single, request: RouteRequest, allowed: Mask, max_hops: int) -> Single:
         """Look for a better path from the other end, as long as one is found.
 
-        Each search keeps a few labels for each token, and may lose a path that the other one keeps.
+        Each search keeps a few labels for each token, and may lose a path that the other one keeps. Not so where each
+        market may be met once only and has two tokens: of three hops, the last two can't have met what they lead to.
         """
-        for _ in range(LOOKS):
+        for _ in range(0 if max_hops <= NEAR and self.graph.layout.is_paired else LOOKS):
             before, single = single, self._look_from_other_end(single, request, allowed, max_hops)
             if single is before:
                 break
