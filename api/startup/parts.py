@@ -14,6 +14,7 @@ from setproctitle import setproctitle
 
 PR_SET_PDEATHSIG = 1
 """prctl(2)."""
+ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 def fork_part(name: str, work: Callable[[], object]) -> ForkProcess:
@@ -29,13 +30,18 @@ def fork_part(name: str, work: Callable[[], object]) -> ForkProcess:
         What it does. Its exit status is that of the `SystemExit` that this raises, or 0.
     """
     process = multiprocessing.get_context("fork").Process(target=_begin, args=(name, work, os.getpid()), name=name)
-    process.start()
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # what the part is told waits until it can hear it
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     return process
 
 
 def _begin(name: str, work: Callable[[], object], parent: int) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in ENDING:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     os.setsid()  # Ctrl-C reaches the parent alone, which then ends the parts in order
     setproctitle(f"checkout {name}")
     _end_with(parent)

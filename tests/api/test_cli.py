@@ -301,6 +301,24 @@ def test_up_without_the_simulated_chains_has_no_page_to_show(tmp_path: Path) -> 
     assert process.returncode == 0, said
 
 
+PART = """
+import signal, sys, threading
+from api.startup.parts import fork_part
+signal.signal(signal.SIGTERM, lambda *_: None)
+part = fork_part("part", threading.Event().wait)
+part.terminate()
+part.join(20)
+print(part.exitcode)
+part.kill()
+"""
+
+
+def test_a_part_that_is_ended_as_it_begins_ends() -> None:
+    """It had what its parent does at a signal, and was killed a quarter of a minute later."""
+    done = subprocess.run([sys.executable, "-c", PART], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == f"{-signal.SIGTERM}\n"
+
+
 def children_of(process: subprocess.Popen[str], command: str) -> list[int]:
     found = []
     for each in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():

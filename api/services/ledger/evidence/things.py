@@ -35,6 +35,6 @@ def list_things(logs: Sequence[Log], frames: Sequence[int], *, but_of: Collectio
         if sender in (ZERO_ADDRESS, *but_of):
             continue
         yield Movement(
-            token_address=log.address, sender=sender, recipient=recipient, amount=0, index=log.index, place=place,
+            token_address=log.address, sender=sender, recipient=recipient, amount=0, index=place, place=place,
             frame=frames[place] if frames else 0, is_pulled=True, is_thing=True,
         )  # fmt: skip
