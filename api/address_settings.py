@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
+from urllib.parse import urlsplit
 
 REDIS_SCHEMES = ("redis://", "rediss://", "redis+unix://")
 """What both the rate limits and the client of Redis understand."""
@@ -38,7 +39,14 @@ def check_proxies(text: str) -> str:
 
 
 def check_base_url(url: str) -> str:
-    """Return the service's own address, without a slash at its end."""
+    """Return the service's own address, without a slash at its end; customers see all of it."""
     if not url.startswith(("http://", "https://")):
         raise ValueError("BASE_URL must start with http:// or https://")
+    try:
+        parts = urlsplit(url)
+        is_plain = bool(parts.hostname and parts.port != 0) and not (parts.query or parts.fragment)
+    except ValueError:
+        is_plain = False
+    if not is_plain or "@" in parts.netloc or url != "".join(url.split()):
+        raise ValueError("BASE_URL must be a plain address such as https://pay.example: no user, spaces, ? or #")
     return url.rstrip("/")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class Budget:
         self._end = None if limit_ms is None else clock() + limit_ms / 1e3
         self.work = np.array([steps], np.int64)
         """Steps of work that are left; kernels take off what they do, and end where none are left."""
+        self.known: dict[Hashable, Any] = {}
+        """What kernels have found in this call: see `routing_engine.search.paths.known`."""
         self._was_late = False
 
     def is_spent(self) -> bool:

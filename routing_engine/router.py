@@ -26,9 +26,9 @@ from routing_engine.search.certified_split import split_beyond_paths, split_sing
 from routing_engine.search.fastest import find_fastest
 from routing_engine.search.no_route import explain
 from routing_engine.search.pareto import certify_pareto_set, find_pareto_set
-from routing_engine.search.path_search import Search
-from routing_engine.search.query import Query
-from routing_engine.search.single import Single
+from routing_engine.search.paths.path_search import Search
+from routing_engine.search.paths.single import Single
+from routing_engine.search.splits.query import Query
 from routing_engine.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from routing_engine.kernels.split.pruning import reallocate
 from routing_engine.kernels.split.try_columns import append_open_paths, rank_columns
 from routing_engine.kernels.workspace import create_flow_state, create_workspace
 from routing_engine.request import MAX_HOPS
-from routing_engine.search.allocation import Allocation
+from routing_engine.search.allocations.allocation import Allocation
 
 Kernel = tuple[Any, tuple[Any, ...]]
 """A kernel, and arguments of the types that it is called with; their values do not matter."""
@@ -80,7 +80,7 @@ def _list_bounds(graph: Graph) -> list[Kernel]:
         (certify, (*judged, 0.0, False)),
         (fill_limits, (problem, state, workspace.scratch.is_adjacent, False)),
         (clear_limits, (problem, state, 0)),
-        (bound_payable, (problem, 0.0)),
+        (bound_payable, (problem, 0.0, 0.0)),
     ]
 
 

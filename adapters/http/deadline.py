@@ -10,6 +10,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from adapters.http.alarms import ALARMS
+
 
 class Deadline:
     """Cuts guarded connections when time is up.
@@ -27,17 +29,15 @@ class Deadline:
         self._ends = time.monotonic() + seconds
         self._lock = threading.Lock()
         self._guarded: list[socket.socket] = []
-        self._timer = threading.Timer(seconds, self._cut)
-        self._timer.daemon = True
 
     def __enter__(self) -> Self:
         """Start the clock."""
-        self._timer.start()
+        ALARMS.set(self._cut, self._ends)
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         """Stop the clock and let the connections go."""
-        self._timer.cancel()
+        ALARMS.remove(self._cut)
         with self._lock:
             for sock in self._guarded:
                 sock.close()

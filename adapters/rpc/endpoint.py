@@ -19,7 +19,7 @@ Answer: TypeAlias = Any
 Parsed = TypeVar("Parsed")
 
 LARGEST_BATCH = 50
-ANYBODYS = frozenset({"debug_traceTransaction"})
+ANYBODYS = frozenset({"debug_traceTransaction", "eth_getLogs", "eth_getBlockReceipts"})
 """What anybody can make large: a long answer to such a question says nothing of the endpoint."""
 FAILURES = 3
 AWAY_S = 10.0
@@ -30,6 +30,7 @@ LONGEST_MESSAGE = 200
 REVERTED, REVERTED_WORD = 3, "reverted"
 OVERLOADED = (-32005, -32029, 429)
 OVERLOADED_WORDS = ("rate limit", "too many requests", "compute units", "daily request")
+TOO_MUCH_WORDS = ("results", "response size", "too many logs")
 BEHIND_WORDS = ("header not found", "unknown block", "block not found", "missing trie node", "pruned", "not available")
 
 
@@ -53,6 +54,10 @@ class RpcRefused(AdapterError):
     def __init__(self, host: str, said: str, *, number: int = 0, data: Any = None) -> None:
         super().__init__(f"{host}: {said} (code {number})")
         self.said, self.number, self.data = said, number, data
+
+
+class TooMuch(RpcRefused):
+    """The answer is larger than the endpoint gives, or anybody takes; to a narrower question it may be small enough."""
 
 
 class LacksBlock(AdapterError):
@@ -166,9 +171,12 @@ class Endpoint:
     def _collect_answers(self, questions: Sequence[Question]) -> list[Answer]:
         if not self._is_known:
             self._check_chain()
-        answers: list[Answer] = []
+        answers, size = list[Answer](), self._batch_size
         while len(answers) < len(questions):
-            answers += self._put(questions[len(answers) : len(answers) + self._batch_size]) or ()
+            batch = questions[len(answers) : len(answers) + size]
+            told = self._put(batch)
+            answers += told or ()
+            size = size if told else max(1, len(batch) // 2)
         return answers
 
     def _check_chain(self) -> None:
@@ -180,7 +188,10 @@ class Endpoint:
         self._is_known = True
 
     def _put(self, batch: Sequence[Question]) -> list[Answer] | None:
-        """Send one batch; give None, and take smaller ones from now on, where it was refused as a whole."""
+        """Send one batch; give None where it was refused as a whole, and take smaller ones from now on.
+
+        What made an answer too large may have been a stranger: only these questions are divided then.
+        """
         body = [
             {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
             for number, (method, parameters) in enumerate(batch)
@@ -188,29 +199,21 @@ class Endpoint:
         self.requests += 1
         try:
             document = self._client.post(self._url, body[0] if len(body) == 1 else body)
-        except Declined as error:
+        except (Declined, TooLarge) as error:
             if len(batch) > 1:
-                self._take_smaller(len(batch))
+                self._batch_size = len(batch) // 2 if isinstance(error, Declined) else self._batch_size
                 return None
-            raise VenueUnavailable(str(error)) from error
-        except TooLarge as error:
-            if len(batch) > 1:
-                self._take_smaller(len(batch))
-                return None
-            if batch[0][0] not in ANYBODYS:
+            if isinstance(error, Declined) or batch[0][0] not in ANYBODYS:
                 raise VenueUnavailable(str(error)) from error
-            return [RpcRefused(self.host, str(error))]
+            return [TooMuch(self.host, str(error))]
         except BadPayload as error:
             raise VenueUnavailable(str(error)) from error
         if len(batch) == 1 and isinstance(document, dict):
             return [self._read_result(document)]
         if isinstance(document, dict) and isinstance(self._read_result(document), RpcRefused):
-            self._take_smaller(len(batch))
+            self._batch_size = len(batch) // 2
             return None
         return self._sort(document, len(batch))
-
-    def _take_smaller(self, size: int) -> None:
-        self._batch_size = max(1, size // 2)
 
     def _sort(self, document: Any, count: int) -> list[Answer]:
         """Bring answers into the order of their questions."""
@@ -236,6 +239,8 @@ class Endpoint:
         said = message.lower()
         # What stands behind "reverted" are a contract's words, which say nothing about the endpoint.
         if number != REVERTED and REVERTED_WORD not in said:
+            if any(words in said for words in TOO_MUCH_WORDS):
+                return TooMuch(self.host, message, number=number)
             if number in OVERLOADED or any(words in said for words in OVERLOADED_WORDS):
                 raise VenueUnavailable(f"{self.host}: overloaded ({message})")
             if any(words in said for words in BEHIND_WORDS):

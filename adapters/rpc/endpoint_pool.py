@@ -12,6 +12,7 @@ from adapters.http.client import HttpLimits, JsonClient
 from adapters.rpc.block import Block, parse_block
 from adapters.rpc.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question, make_breaker
 from adapters.rpc.heads import MAX_HEAD_AGE_S, Heads
+from adapters.rpc.majority import Majority
 from adapters.rpc.single_endpoint import SingleEndpoint
 from adapters.rpc.urls import is_socket
 
@@ -52,6 +53,8 @@ class RpcPool:
     ----------
     answered_by : str
         Host of the endpoint whose answers were taken last.
+    majority : Majority
+        Asks each endpoint by itself, for what one of them must not decide alone.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class RpcPool:
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())
         self.answered_by = ""
         self._singles = tuple(SingleEndpoint(chain_id, endpoint) for endpoint in self._endpoints)
+        self.majority = Majority(self._singles)
         self._heads = Heads(
             chain_id,
             self._endpoints,

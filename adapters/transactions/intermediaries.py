@@ -1,13 +1,15 @@
 """Contracts that a payment's money passes through: what they have is nobody's, so that it is the payer's that pays.
 
-An address that is named here loses nothing in the eyes of whoever credits payments. So name only contracts whose code
-gives to nobody what it was not given: exchanges, their routers and pools; never somebody's wallet. Of a factory's
-pools, only its own code may make them: where anybody may enter a contract of theirs, anybody may enter a thief's.
+What a router spends within a call it has been given in it, and what a pool or a vault pays out is somebody's: it counts
+as the payer's only where it was swapped for what the pool was given. So name only contracts whose code gives to nobody
+what it was not given: exchanges, their routers and pools; never somebody's wallet. Of a factory's pools, only its own
+code may make them: where anybody may enter a contract of theirs, anybody may enter a thief's.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -31,7 +33,8 @@ class PoolInterface:
     Parameters
     ----------
     swap_topic : str
-        First topic of the event that a pool writes when it swaps.
+        First topic of the event that a pool writes in its call that swaps. What leaves it in that call is paid for by
+        what it was given in it, or in the calls before since it swapped last.
     keys : tuple of Function
         What a pool says of itself, beside its ``factory()``: functions without arguments and with one result.
     lookup : Function
@@ -77,15 +80,49 @@ class PoolFactory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VaultCall:
+    """A call of a vault: whose, of how much coin, and what it says."""
+
+    sender: str
+    value: int
+    calldata: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedVault:
+    """A contract that holds what all pools of an exchange have, and what others have left with it.
+
+    Parameters
+    ----------
+    address : str
+        The contract, in lower case.
+    sessions : frozenset of bytes
+        Selectors of its calls at whose end everybody has paid for what he took.
+    is_trade : callable
+        Says of a session's call and the calls of the vault within it, in their order, whether all that is taken is
+        paid for by what was sent within the session: not by a position's money or by claims that somebody held.
+    """
+
+    address: str
+    sessions: frozenset[bytes]
+    is_trade: Callable[[Sequence[VaultCall]], bool]
+
+    def __post_init__(self) -> None:
+        _check(self.address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Intermediaries:
     """What payments pass through on one chain, beside the contracts that they call.
 
     Parameters
     ----------
     contracts : tuple of str or Call
-        Contracts of their own: a manager or vault that holds all pools, and what it lets take the payer's tokens.
+        Contracts of their own that keep nothing: what takes the payer's tokens or hands them on.
     factories : tuple of PoolFactory
         Makers of the pools.
+    vaults : tuple of SharedVault
+        Managers that hold all pools.
 
     Raises
     ------
@@ -95,13 +132,14 @@ class Intermediaries:
 
     contracts: tuple[Told, ...] = ()
     factories: tuple[PoolFactory, ...] = ()
+    vaults: tuple[SharedVault, ...] = ()
 
     def __post_init__(self) -> None:
         for each in self.contracts:
             _check(each)
 
     def __bool__(self) -> bool:
-        return bool(self.contracts or self.factories)
+        return bool(self.contracts or self.factories or self.vaults)
 
 
 def _check(told: Told) -> None:

@@ -76,6 +76,7 @@ class PaymentBuilders:
         return Intermediaries(
             contracts=tuple(dict.fromkeys(told for each in found for told in each.contracts)),
             factories=tuple(dict.fromkeys(factory for each in found for factory in each.factories)),
+            vaults=tuple(dict.fromkeys(vault for each in found for vault in each.vaults)),
         )
 
     def build(self, hops: tuple[PlannedHop, ...], token: Token, terms: Terms) -> PaymentCall:

@@ -120,8 +120,12 @@ class PaymentChain:
         return self.rpc.ask(questions, parse)
 
     def read_code(self, address: str) -> bytes:
-        """Return the code of an account, empty for one that is no contract; raises as `read_balance`."""
-        return self.rpc.ask([("eth_getCode", [address, "latest"])], lambda told: _read_code(told[0]))
+        """Return the code of an account by most endpoints, empty for one that is no contract; raises as `read_balance`.
+
+        By it money is sent where an account is said to be.
+        """
+        question: Question = ("eth_getCode", [address, "latest"])
+        return self.rpc.majority.ask(lambda endpoint: endpoint.ask([question], lambda told: _read_code(told[0])))
 
     def read_allowance(self, spending: Spending, payer: str) -> int:
         """Return what the spender may take now; raises as `read_balance`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,9 +10,10 @@ from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 
 from adapters.chain.deployments import read_deployments
+from adapters.rpc.abi import SELECTOR_BYTES, Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
-from adapters.transactions.intermediaries import Intermediaries
+from adapters.transactions.intermediaries import Intermediaries, SharedVault, VaultCall
 from adapters.transactions.universal_router import EXECUTE, Command, execute, sweep
 from routing_engine.markets.concentrated.pool_key import pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
@@ -28,6 +29,18 @@ EXACT_INPUT = EXACT_OUTPUT
 """Token in, pools from the first token on, each by the token that it gives, amount in, least out."""
 ALL_THAT_IS_OWED = 0
 SWEEP_COMMAND = 0x04
+UNLOCK, SYNC, SETTLING = Function("unlock(bytes)"), Function("sync(address)"), Function("settle()")
+"""The manager's: a session, what says that a token is about to be paid, and what counts how much of it came."""
+_OF_TRADES = frozenset(
+    each.selector
+    for each in (
+        Function("swap((address,address,uint24,int24,address),(bool,int256,uint160),bytes)"),
+        Function("take(address,address,uint256)"),
+        SYNC,
+        SETTLING,
+    )
+)
+"""What a session of nothing but swaps is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +99,10 @@ class UniswapV4Payments(PaymentBuilder):
     def find_intermediaries(self, chain_id: int) -> Intermediaries:
         """Return the manager and Permit2; see `PaymentBuilder.find_intermediaries`."""
         here = self._deployments.get(chain_id)
-        return Intermediaries() if here is None else Intermediaries(contracts=(here.manager, here.permit2))
+        if here is None:
+            return Intermediaries()
+        vault = SharedVault(address=here.manager, sessions=frozenset({UNLOCK.selector}), is_trade=_is_trade)
+        return Intermediaries(contracts=(here.permit2,), vaults=(vault,))
 
 
 def make_builders() -> tuple[UniswapV4Payments, ...]:
@@ -120,6 +136,23 @@ def _swap_all(hops: tuple[PlannedHop, ...], terms: Terms) -> dict[int, bytes]:
     sold = _find_currency(hops[0].hop.token_in)
     path = [(_find_currency(each.hop.token_out), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
     return {SWAP_EXACT_IN: encode([EXACT_INPUT], [(sold, path, terms.amount_in_max, terms.amount_out)])}
+
+
+def _is_trade(calls: Sequence[VaultCall]) -> bool:
+    """Whether only who unlocked the manager swapped, took and paid, and what he paid with came after he said so.
+
+    Fees and positions, claims, and what hooks take for themselves, would be others' money.
+    """
+    unlocking, *inner = calls
+    is_synced = False
+    for call in inner:
+        selector = call.calldata[:SELECTOR_BYTES]
+        if call.sender != unlocking.sender or selector not in _OF_TRADES:
+            return False
+        if selector == SETTLING.selector and not (call.value or is_synced):
+            return False
+        is_synced = selector == SYNC.selector or (is_synced and selector != SETTLING.selector)
+    return True
 
 
 def _find_currency(token: Token) -> str:

@@ -5,16 +5,17 @@ Only what the page's sources use is understood. Everything else is refused, so t
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_IMPORT = re.compile(r'^import (?:\{([\s\w$,]*)\} from )?"\./([\w-]+\.js)";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?:\{([\s\w$,]*)\} from )?"(\.\.?/[\w/-]+\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function\*?|class|const) (\w+))", re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async function|function\*?|class|const|let|var) ([\w$]+)", re.MULTILINE)
 _LEFT_OVER = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _DYNAMIC = re.compile(r"^(?!\s*(?://|/?\*)).*\bimport\s*[(.].*$", re.MULTILINE)
-_SHEET_IMPORT = re.compile(r'^@import "([\w-]+\.css)"(?: ([^;"]+))?;$', re.MULTILINE)
+_SHEET_IMPORT = re.compile(r'^@import "([\w/-]+\.css)"(?: ([^;"]+))?;$', re.MULTILINE)
 _SHEET_REFUSED = re.compile(r"@import|@charset|</|url\((?![\"']?(?:data:|#))[^)]*", re.IGNORECASE)
 
 
@@ -25,7 +26,7 @@ class CannotJoin(Exception):
 def list_imports(path: Path) -> tuple[Path, ...]:
     """Return the files that a script or a stylesheet imports, in order."""
     pattern, group = (_SHEET_IMPORT, 1) if path.suffix == ".css" else (_IMPORT, 2)
-    return tuple(path.parent / match[group] for match in pattern.finditer(_read(path)))
+    return tuple(_locate(path, match[group]) for match in pattern.finditer(_read(path)))
 
 
 def join_script(entry: Path) -> str:
@@ -59,7 +60,7 @@ def join_stylesheet(entry: Path) -> str:
     """
 
     def put_in(match: re.Match[str]) -> str:
-        content = join_stylesheet(entry.parent / match[1])
+        content = join_stylesheet(_locate(entry, match[1]))
         return f"@media {match[2]} {{\n{content}}}\n" if match[2] else content
 
     text = _SHEET_IMPORT.sub(put_in, _read(entry))
@@ -97,7 +98,7 @@ def _take_body(path: Path) -> str:
     """Return a module without its imports and exports."""
     text = _read(path)
     for names, file in _IMPORT.findall(text):
-        given = {match[1] for match in _EXPORT.finditer(_read(path.parent / file))}
+        given = {match[1] for match in _EXPORT.finditer(_read(_locate(path, file)))}
         missing = {name.strip() for name in names.split(",")} - given - {""}
         if missing:
             raise CannotJoin(f"{path.name}: {file} does not export {', '.join(sorted(missing))}")
@@ -106,6 +107,11 @@ def _take_body(path: Path) -> str:
     if refused:
         raise CannotJoin(f"{path.name}: {refused[0].strip()}")
     return body
+
+
+def _locate(path: Path, imported: str) -> Path:
+    """Return the file that a source names, by one path whoever names it."""
+    return Path(os.path.normpath(path.parent / imported))
 
 
 def _read(path: Path) -> str:

@@ -11,7 +11,7 @@ PARTS = ("script", "script_counts")
 
 
 def write_words() -> Iterator[tuple[str, str]]:
-    """Yield each language and a script that leaves its texts where `language.js` takes them."""
+    """Yield each language and a script that leaves its texts where `shared/language.js` takes them."""
     for path in sorted(FOLDER.glob("*.json")):
         texts = json.loads(path.read_text(encoding="utf-8"))
         words = {name: text for part in PARTS for name, text in texts[part].items()}

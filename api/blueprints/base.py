@@ -32,6 +32,7 @@ from api.schemas.deep_objects import fold_deep_objects, is_within_object
 from api.schemas.errors import ErrorSchema
 from api.schemas.events import WebhookBodySchema
 from api.schemas.stream import StreamMessageSchema
+from api.web.compression import answer_with_constant
 from api.web.security import needs_key, read_admission
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -140,17 +141,17 @@ class Blueprint(flask_smorest.Blueprint):
     def _serve(self, method: str, rule: str, operation: str) -> Decorator:
         def serve(view: View) -> View:
             strict = _refuse_undeclared(view)
-            if method == "POST" and needs_key(view):  # who needs a key changes something
-                strict = _make_repeatable(strict)
+            if method == "POST":
+                strict = _make_repeatable(strict, is_search=not needs_key(view))  # who needs a key changes something
             named = self.doc(operationId=operation)(_admit_first(strict))
             return cast(View, self.route(rule, methods=[method])(named))
 
         return serve
 
 
-def _make_repeatable(view: View) -> View:
+def _make_repeatable(view: View, *, is_search: bool) -> View:
     """Answer repetitions of a request alike, and describe their header in the OpenAPI document."""
-    repeatable = answer_once(view)
+    repeatable = answer_once(view, is_search=is_search)
     described = deepcopy(getattr(view, "_apidoc", {}))
     parameters = described.setdefault("arguments", {}).setdefault("parameters", [])
     parameters.append({"in": "header", "required": False, "schema": RepeatHeaders})
@@ -229,4 +230,4 @@ class Api(flask_smorest.Api):
         base_url = get_resources().config.base_url
         if base_url not in self._documents:
             self._documents[base_url] = json.dumps(self.build_document(base_url), ensure_ascii=False)
-        return Response(self._documents[base_url], mimetype="application/json")
+        return answer_with_constant(self._documents[base_url], "application/json")

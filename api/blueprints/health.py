@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hmac
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
 
 from flask import Blueprint, Response, current_app, request
 from sqlalchemy.exc import DBAPIError
@@ -17,10 +18,17 @@ from api.services.market.source_problems import list_broken_packages
 from api.services.operations import duty_health
 from api.storage import migrations
 from api.storage.fault_names import name_fault
+from api.storage.migrations.compatibility import SchemaState
 
 blueprint = Blueprint("health", __name__)
 
 DATABASE_ERRORS = (DBAPIError, PoolTimeout)
+LOOKED = timedelta(seconds=1)
+"""How long a look at the database holds for whoever asks: nobody counts these requests, and a flood of them costs no
+more than one a second."""
+DATABASE_RETRY_S = 5
+
+Seen = TypeVar("Seen")
 
 
 @blueprint.get("/healthz")
@@ -29,9 +37,9 @@ def healthz() -> dict[str, Any]:
 
     Without a database nothing is known of the worker and of the chains on which coin sent by contracts can't be seen.
     """
+    health, _ = _look_once(_check_worker)
     problems, untraced = ["the database does not answer, or has no schema yet"], None
-    with suppress(*DATABASE_ERRORS):
-        health = duty_health.check_worker_health(get_resources())
+    if health is not None:
         problems, untraced = list(health.problems), health.untraced
     problems += list_broken_packages()
     return {"status": "ok", "problems": problems, "chains_without_traces": untraced}
@@ -41,9 +49,11 @@ def healthz() -> dict[str, Any]:
 def readyz() -> dict[str, Any]:
     """Say whether the service as a whole can take a payment: this process can serve, and somebody does the rest."""
     revision = _require_schema()
-    health = duty_health.check_worker_health(get_resources())
+    health, fault = _look_once(_check_worker)
+    if health is None:
+        raise ServiceUnavailable(fault, retry_after_s=DATABASE_RETRY_S)
     if health.is_essential_undone:
-        raise ServiceUnavailable("; ".join(health.problems), retry_after_s=5)
+        raise ServiceUnavailable("; ".join(health.problems), retry_after_s=DATABASE_RETRY_S)
     return {"status": "ready", "revision": revision, "problems": list(health.problems)}
 
 
@@ -69,11 +79,30 @@ def metrics() -> Response:
 
 
 def _require_schema() -> str:
-    engine = get_resources().database.engine
-    try:
-        schema = migrations.check_schema(engine)
-    except DATABASE_ERRORS as error:
-        raise ServiceUnavailable(f"The database does not answer ({name_fault(error)})", retry_after_s=5) from error
+    schema, fault = _look_once(_check_schema)
+    if schema is None:
+        raise ServiceUnavailable(fault, retry_after_s=DATABASE_RETRY_S)
     if schema.found is None or not schema.is_usable:
-        raise ServiceUnavailable(schema.describe(), retry_after_s=5)
+        raise ServiceUnavailable(schema.describe(), retry_after_s=DATABASE_RETRY_S)
     return schema.found
+
+
+def _check_schema() -> SchemaState:
+    return migrations.check_schema(get_resources().database.engine)
+
+
+def _check_worker() -> duty_health.WorkerHealth:
+    return duty_health.check_worker_health(get_resources())
+
+
+def _look_once(look: Callable[[], Seen]) -> tuple[Seen | None, str]:
+    """Return what a look at the database saw within the last second, or None and why it does not answer."""
+
+    def look_now() -> tuple[Seen | None, str]:
+        try:
+            return look(), ""
+        except DATABASE_ERRORS as error:
+            return None, f"The database does not answer ({name_fault(error)})"
+
+    shared = get_resources()
+    return shared.memory.recall(look, shared.clock.now(), LOOKED, look_now)

@@ -148,8 +148,11 @@ def simulate_action(order_id: str) -> dict[str, Any]:
 @blueprint.get("/claim")
 def claims(order_id: str) -> dict[str, Any]:
     """List what a wallet may sign to prove that a transaction paid the order from its money."""
+    shared = get_resources()
     asked = bodies.read_query(request, bodies.ClaimQuery)
-    return describe_offers(prepare_claims(get_resources(), order_id, **asked), choose_strings(request))
+    offers = prepare_claims(shared, order_id, **asked)
+    merchant = load_public_order(shared, order_id).vendor_name
+    return describe_offers(offers, merchant, asked["chain_id"], choose_strings(request))
 
 
 @blueprint.post("/claim")

@@ -14,7 +14,7 @@ from api.domain.scopes import Scope
 from api.domain.simulation import Action
 from api.schemas.order_search import OrderListQuery
 from api.schemas.payments import OrderListAnswer, PaymentOrderAnswer, SimulateSchema
-from api.schemas.refunds import EXAMPLE, NewRefundSchema
+from api.schemas.refunds import EXAMPLE, REFUND_EXAMPLE, CancelRefundSchema, NewRefundSchema
 from api.services.idempotency import HEADER
 from api.services.orders import commands
 from api.services.orders.refunds import RefundRequest
@@ -77,6 +77,22 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     key = get_caller_key()
     asked = RefundRequest(**body, has_key=HEADER in request.headers)
     return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, asked)
+
+
+@blueprint.post("/<order_id>/cancel_refund", operation="cancelRefund")
+@key_required(Scope.REFUNDS)
+@blueprint.body(CancelRefundSchema, example={"refund": REFUND_EXAMPLE})
+@blueprint.answer(PaymentOrderAnswer)
+@blueprint.refusal(404, "No such order of this vendor in the key's environment, or no such refund of it")
+@blueprint.refusal(409, "It was sent already, or too many refunds of the order are cancelled")
+def cancel_refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
+    """Cancel a refund that is not sent yet, or what is not sent of it: its money is left to be asked for again.
+
+    Cancel only what your wallet has not sent, and delete its copies: a signed transaction can't be called back. Should
+    one be mined after all, the refund says so, and no other one offers that money again.
+    """
+    key = get_caller_key()
+    return commands.cancel_refund(get_resources(), key.vendor_id, key.env_mode, order_id, body["refund"])
 
 
 @blueprint.post("/<order_id>/simulate", operation="simulatePaymentOrder")

@@ -7,7 +7,7 @@ from api.context import get_resources
 from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
 from api.services.routing.query import RouteQuery
 from api.services.routing.quotes import get_quote, make_quote
-from api.web.security import find_caller_key, key_optional
+from api.web.security import find_owner, key_optional
 
 blueprint = Blueprint(
     "quotes", __name__, url_prefix="/api/v1/quote", description="What a swap gives at the market rate"
@@ -24,8 +24,7 @@ def quote(query: RouteQuery) -> dict[str, str]:
 
     Based on the market of this moment and valid for 60 seconds.
     """
-    key = find_caller_key()
-    return make_quote(get_resources(), query, key.vendor_id if key else None)
+    return make_quote(get_resources(), query, find_owner())
 
 
 @blueprint.get("/<quote_id>", operation="readQuote")
@@ -33,6 +32,8 @@ def quote(query: RouteQuery) -> dict[str, str]:
 @blueprint.answer(QuoteSchema)
 @blueprint.refusal(410, "The quote has expired")
 def show(quote_id: str) -> dict[str, str]:
-    """Read a quote again while it holds; one that was asked for with a key, with a key of the same vendor."""
-    key = find_caller_key()
-    return get_quote(get_resources(), quote_id, key.vendor_id if key else None)
+    """Read a quote again while it holds.
+
+    One that was asked for with a key is read with a key of the same vendor and environment.
+    """
+    return get_quote(get_resources(), quote_id, find_owner())

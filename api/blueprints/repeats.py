@@ -1,8 +1,10 @@
-"""The same answer to a request that is sent again with its `Idempotency-Key`: for every POST that needs an API key."""
+"""The same answer to a request that is sent again with its `Idempotency-Key`, for every POST with an API key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from datetime import datetime
 from functools import partial, wraps
 from typing import Any
 
@@ -10,8 +12,10 @@ import flask
 from flask import Response
 from marshmallow import EXCLUDE, ValidationError
 
+from api.bodies.event_stream import is_done
 from api.context import get_resources, replace_database, serve_with
-from api.domain.errors import InvalidData
+from api.domain.errors import InvalidData, Unprocessable
+from api.domain.turns import end_after
 from api.schemas import BaseSchema, TextField, problems_of
 from api.services.idempotency import (
     HEADER,
@@ -21,11 +25,14 @@ from api.services.idempotency import (
     carry_out_at_once,
     claim_key,
     keep_answer,
+    make_conflict,
     refuse_known,
 )
+from api.services.resources import Resources
 from api.storage.one_transaction import OneTransaction
-from api.web.security import get_caller_key
+from api.web.security import find_owner
 
+JSON = "application/json"
 REPLAYED = "Idempotent-Replayed"
 """Header of an answer that was given before; Stripe's clients know it by this name."""
 
@@ -44,16 +51,22 @@ class RepeatHeaders(BaseSchema):
         metadata={
             "description": "Sent again within 24 hours with the same key, the same request is not carried out again "
             "and gets the first answer, with the header `Idempotent-Replayed: true`. Any text that is new for each "
-            "thing you want done, such as a UUID."
+            "thing you want done, such as a UUID. It belongs to the API key's vendor; without an API key it is ignored."
         },
     )
 
 
-def answer_once(view: Callable[..., Any]) -> Callable[..., Any]:
+def answer_once(view: Callable[..., Any], *, is_search: bool) -> Callable[..., Any]:
     """Carry a request out once for each `Idempotency-Key`, and answer its repetitions alike.
 
     A refused request changes nothing, and its key stays free.
+
+    Parameters
+    ----------
+    is_search : bool
+        Whether the view changes nothing; it takes callers without a key too, of whom nothing is kept.
     """
+    carry_out = _search if is_search else _carry_out
 
     @wraps(view)
     def repeatable(*args: Any, **kwargs: Any) -> Any:
@@ -61,10 +74,11 @@ def answer_once(view: Callable[..., Any]) -> Callable[..., Any]:
         if request is None:
             return view(*args, **kwargs)
         try:
-            return _carry_out(request, partial(view, *args, **kwargs))
+            return carry_out(request, partial(view, *args, **kwargs))
         except AnsweredBefore as before:
             get_resources().database.wait_for_disk()  # whoever made the answer may still be waiting for that
-            response = Response(before.answer.body, before.answer.status, mimetype="application/json")
+            answer = before.answer
+            response = Response(answer.body, answer.status, mimetype=answer.mimetype or JSON)
             response.headers[REPLAYED] = "true"
             return response
 
@@ -72,16 +86,16 @@ def answer_once(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _read_request() -> Repeatable | None:
-    caller, header = get_caller_key(), flask.request.headers.get(HEADER)
-    if header is None:
+    owner, header = find_owner(), flask.request.headers.get(HEADER)
+    if header is None or owner is None:
         return None
     try:
         read: Mapping[str, str] = RepeatHeaders().load({HEADER: header})
     except ValidationError as error:
         raise InvalidData(*problems_of(error.messages)) from None
     return Repeatable(
-        vendor_id=caller.vendor_id,
-        env_mode=caller.env_mode,
+        vendor_id=owner[0],
+        env_mode=owner[1],
         key=read["key"],
         address=flask.request.full_path,
         body=flask.request.get_data(cache=True),
@@ -100,3 +114,42 @@ def _carry_out(request: Repeatable, act: Callable[[], Any]) -> Response:
         whole = partial(carry_out_at_once, request=request, answer=answer, box=box, now=now)
         database.finish(whole, partial(keep_answer, request=request, answer=answer, box=box))
         return response
+
+
+def _search(request: Repeatable, act: Callable[[], Any]) -> Response:
+    """Search once at a time for a key; no transaction is open meanwhile, since a search may take seconds."""
+    shared = get_resources()
+    now = shared.clock.now()
+    with shared.database.look() as connection:
+        refuse_known(connection, request, box=shared.box, now=now)
+    end = shared.repeatable_searches.take(tuple(request.identity.values()))
+    if end is None:
+        raise make_conflict()
+    with ExitStack() as ending:
+        ending.callback(end)
+        response = flask.make_response(act())
+        keep = partial(_keep_search, shared, request, response.status_code, response.mimetype or JSON, now)
+        if response.is_streamed:
+            response.response = end_after(_keep_stream(response.iter_encoded(), keep), end)
+            response.call_on_close(ending.pop_all().close)
+        else:
+            keep(response.get_data(as_text=True))
+        return response
+
+
+def _keep_search(shared: Resources, request: Repeatable, status: int, mimetype: str, now: datetime, body: str) -> None:
+    """Keep the answer to a search; where another process has kept one meanwhile, this raises as `carry_out_at_once`."""
+    answer = KeptAnswer(status=status, body=body, mimetype=mimetype)
+    with shared.database.write_at_once() as place:
+        carry_out_at_once(place, (), request=request, answer=answer, box=shared.box, now=now)
+
+
+def _keep_stream(events: Iterable[bytes], keep: Callable[[str], None]) -> Iterator[bytes]:
+    """Send events as they come, and keep them all before the last one; a stream that ends in an error is not kept."""
+    told = []
+    for event in events:
+        told.append(event)
+        if is_done(event.decode()):
+            with suppress(AnsweredBefore, Unprocessable):  # this caller has been told other routes already
+                keep(b"".join(told).decode())
+        yield event

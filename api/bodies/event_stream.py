@@ -52,6 +52,11 @@ def read_news_version(text: bytes) -> str:
     return next(line for line in text.decode().splitlines() if line.startswith(ID)).removeprefix(ID)
 
 
+def is_done(event: str) -> bool:
+    """Return whether an event of a stream of routes is the last one, and says no error."""
+    return event.startswith(f'{DATA}{{"type":"done"')
+
+
 def build_error_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """Turn an error body into the stream's last message."""
     return {"type": "error", **body}

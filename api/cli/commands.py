@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,9 @@ from api.cli.secrets import secrets
 from api.cli.settings import settings
 from api.cli.support import ENV_MODES, echo, echo_table, open_resources
 from api.cli.webhooks import webhooks
+
+if TYPE_CHECKING:
+    from api.services.vendors.vendors import Account
 
 ACCOUNT_COLUMNS = ("currency", "chain_id", "token_address", "token_decimals", "address")
 
@@ -102,10 +105,21 @@ def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: 
         checked = check_account(decimals=decimals, screen=resources.screen, chains=chains, **account)
         with resources.database.write() as session:
             found = find_vendor(session, vendor)
-            set_account(session, found.id, mode, checked, resources.clock.now())
-    click.echo(f"{checked.currency} is received on chain {checked.chain_id} at {checked.address}.")
+            before = set_account(session, found.id, mode, checked, resources.clock.now())
+    click.echo(f"{found.name}, {env_mode}: {checked.currency} is received {_write_place(checked)}.")
+    if before is not None and before != checked:
+        click.echo(f"Before it was received {_write_place(before)}; orders made until now keep that.", err=True)
     if chains is not None and checked.chain_id not in chains:
         click.echo("That chain is not connected: links in this currency are refused until it is.", err=True)
+
+
+def _write_place(account: Account) -> str:
+    from api.services.routing.token_serializers import checksum
+    from routing_engine.reference import token_registry
+
+    info = token_registry.info_of(account.chain_id, account.token_address)
+    token = info.symbol if info else checksum(account.token_address)
+    return f"as {token} on chain {account.chain_id} at {checksum(account.address)}"
 
 
 @settlement.command("remove")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import threading
+import signal
+import time
 from collections.abc import Callable
+from types import FrameType, TracebackType
 from typing import Any
 
 import click
@@ -41,4 +43,35 @@ def is_final(order: dict[str, Any]) -> bool:
 
 def pause(seconds: float) -> None:
     """Wait, and end at once when the user does."""
-    threading.Event().wait(seconds)
+    time.sleep(seconds)
+
+
+class Interruption:
+    """Ctrl-C ends what is done within, without a fault, wherever it comes.
+
+    The interpreter raises `KeyboardInterrupt` between any two of its instructions. Within a lock of the standard
+    library it can come out as another fault, and within a finalizer it is swallowed: the next pause then ends it.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __enter__(self) -> Interruption:
+        self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        signal.signal(signal.SIGINT, self._before)
+        return self.came
+
+    def pause(self, seconds: float) -> None:
+        """Wait, or end if Ctrl-C came before."""
+        if self.came:
+            raise KeyboardInterrupt
+        pause(seconds)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        raise KeyboardInterrupt

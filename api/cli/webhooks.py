@@ -10,7 +10,7 @@ import click
 
 from api.cli.deliveries import webhooks_deliveries, webhooks_list, webhooks_redeliver
 from api.cli.http import ServiceAway, ServiceClient, service_options
-from api.cli.waiting import pause
+from api.cli.waiting import Interruption, pause
 
 
 @click.group()
@@ -45,16 +45,15 @@ def webhooks_listen(
         return
     target, types = _read_target(forward_to), _read_types(events)
     since = find_cursor(client)
-    click.echo(f"Ready! Events go to {target}, signed with {secret} (Ctrl-C ends it)", err=as_json)
-    try:
-        for row in follow_events(client, since, pause):
+    with Interruption() as interruption:
+        click.echo(f"Ready! Events go to {target}, signed with {secret} (Ctrl-C ends it)", err=as_json)
+        for row in follow_events(client, since, interruption.pause):
             if is_wanted(row, types):
                 done = forward(row, target, secret)
                 shown = [json.dumps(_describe(done))] if as_json else write_lines(done, target)
                 for line in shown:
                     click.echo(line)
-    except KeyboardInterrupt:
-        click.echo("Ended.", err=True)
+    click.echo("Ended.", err=True)
 
 
 @webhooks.command("trigger")

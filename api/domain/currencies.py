@@ -15,6 +15,8 @@ DOLLAR = "USD"
 DOLLAR_TOKENS = ("USDC", "USDT", "DAI")
 """Which stablecoin settles a dollar price: the first of these that the vendor has an account for."""
 
+PEGGED = frozenset({*DOLLAR_TOKENS, "USDC.e"})
+"""Tokens that are taken for a dollar each."""
 
 EURO = ("EUR", "€")
 EURO_HINT = "euros are priced in EURC"
@@ -47,6 +49,14 @@ def find_canonical(symbol: str) -> str | None:
         return token_registry.by_symbol(symbol).symbol
     except UnknownToken:
         return None
+
+
+def find_kind(symbol: str) -> str:
+    """Return a name that tokens share which are taken for each other: dollars, and a coin with its wrapped form."""
+    if symbol in PEGGED:
+        return DOLLAR
+    wrapped = {chain.wrapped_native_token.symbol: chain.native_token.symbol for chain in CHAINS.values()}
+    return wrapped.get(symbol, symbol)
 
 
 def list_settling_symbols(currency: str) -> Sequence[str]:

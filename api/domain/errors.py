@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -51,6 +53,35 @@ class InvalidData(RequestRefused):
     def at(cls, path: str, message: str) -> InvalidData:
         """Refuse one property."""
         return cls(Problem(path=path, message=message))
+
+
+class Faults:
+    """Gathers what several checks find wrong, so that a caller learns of all of it at once.
+
+    Each check runs in a `with` of its own; ``refuse()`` follows the last one.
+    """
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+
+    @contextmanager
+    def gather(self) -> Iterator[None]:
+        """Note what a check refuses, and go on after it."""
+        try:
+            yield
+        except InvalidData as refused:
+            self._problems.extend(refused.problems)
+
+    def refuse(self) -> None:
+        """Refuse all that was found.
+
+        Raises
+        ------
+        InvalidData
+            If there was anything.
+        """
+        if self._problems:
+            raise InvalidData(*self._problems)
 
 
 class Unauthenticated(RequestRefused):

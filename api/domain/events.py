@@ -1,8 +1,10 @@
-"""Which event tells a vendor of which status."""
+"""Which event tells a vendor of which status, and how a place among events is written."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -37,6 +39,20 @@ EVENT_OF: Mapping[OrderStatus, EventType] = MappingProxyType(
     }
 )
 """A refund is told by itself, however many an order has: see `api.services.orders.refund_events`."""
+
+
+_EVENT_ID = re.compile(r"evt_[0-9a-z]{36}", re.ASCII)
+
+
+def parse_place(text: str) -> str | datetime | None:
+    """Return the id or the aware moment after which events are asked for, or None where a text is neither."""
+    if _EVENT_ID.fullmatch(text):
+        return text
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else None  # or nobody knows whose noon it is
+    except (ValueError, OverflowError):
+        return None
 
 
 def choose_event(status: OrderStatus, reason: StatusReason) -> EventType | None:

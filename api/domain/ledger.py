@@ -111,16 +111,24 @@ class Proof:
     is_contradicted : bool
         Whether an endpoint that has its block, or the block's own receipts, say otherwise. While they do it must not
         count.
+    is_refuted : bool
+        Whether several endpoints, all of them, have its block and say that nothing moved there.
     transfer : Transfer or None
         The transfer as it was proven or agreed on. What it names may differ from what one endpoint said at first, so
-        whose it is has to follow from this one.
+        whose it is has to follow from this one. So may what moved: then there is another transfer at this place.
     """
 
     has_receipt_proof: bool = False
     has_second_opinion: bool = False
     has_second_naming: bool = False
     is_contradicted: bool = False
+    is_refuted: bool = False
     transfer: Transfer | None = None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether its transfer is to be believed, whatever was said before."""
+        return not self.is_contradicted and (self.has_receipt_proof or self.has_second_opinion)
 
 
 class Ledger(Protocol):

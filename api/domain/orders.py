@@ -150,6 +150,11 @@ def takes_payment(order: OrderState, mined_at: datetime) -> bool:
     return order.status != OrderStatus.EXPIRED or mined_at <= order.expires_at + LATE_WINDOW
 
 
+def find_end(order: OrderState, funds: Funds) -> datetime:
+    """Return until when an order that is open is paid in time: a day longer where all that came for it came late."""
+    return order.expires_at + LATE_WINDOW if _is_late(order, funds) else order.expires_at
+
+
 def _find_next(order: OrderState, funds: Funds, now: datetime, known_until: datetime) -> OrderStep | None:
     step = _find_due(order, funds, now, known_until)
     return None if step == OrderStep(status=order.status, reason=order.reason) else step
@@ -179,8 +184,7 @@ def _find_after_close(order: OrderState, funds: Funds) -> OrderStep:
         return OrderStep(status=OrderStatus.REFUNDED, reason=StatusReason.NONE)
     reason = order.reason
     if order.status == OrderStatus.SUCCESS:
-        is_paid = order.amount is None or funds.final >= order.amount
-        if not is_paid:
+        if order.amount is not None and funds.final < order.amount:
             return OrderStep(status=order.status, reason=StatusReason.REORGED)
         reason = _find_reason(order, funds) if reason == StatusReason.REORGED else reason
     if funds.part_sent_back and order.status != OrderStatus.REFUNDED:
@@ -213,8 +217,7 @@ def _find_failure(order: OrderState, funds: Funds, known_until: datetime) -> Sta
     shortage = _find_shortage(order, funds)
     if funds.returned and shortage == StatusReason.NONE:
         return StatusReason.ROUTE_FAILED
-    deadline = order.expires_at + LATE_WINDOW if _is_late(order, funds) else order.expires_at
-    return None if known_until < deadline or shortage == StatusReason.NONE else shortage
+    return None if known_until < find_end(order, funds) or shortage == StatusReason.NONE else shortage
 
 
 def _find_reason(order: OrderState, funds: Funds) -> StatusReason:

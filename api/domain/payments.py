@@ -51,3 +51,7 @@ class Unmatched(StrEnum):
     NO_ORDER = "no_order"
     OTHER_PAYER = "other_payer"
     OTHER_RECIPIENT = "other_recipient"
+
+
+REPLACED = "replaced"
+"""Stands in the place of such a reason: it belongs to its order, and to what was there before it, which had counted."""

@@ -122,3 +122,9 @@ def list_people(transfer: Transfer) -> frozenset[str]:
 def get_key(transfer: Transfer) -> TransferKey:
     """Return what tells a chain's transfers apart."""
     return transfer.tx_hash, transfer.log_index
+
+
+def moves_the_same(one: Transfer, other: Transfer) -> bool:
+    """Whether two transfers at the same place are of the same money: the token, how much of it, and to whom."""
+    moved = one.token_address, one.recipient, one.amount
+    return moved == (other.token_address, other.recipient, other.amount)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
+from typing import TypeVar
+
+Line = TypeVar("Line")
 
 
 class Turns:
@@ -29,7 +32,7 @@ class Turns:
         return end
 
 
-def end_after(lines: Iterator[str], end: Callable[[], None]) -> Iterator[str]:
+def end_after(lines: Iterator[Line], end: Callable[[], None]) -> Iterator[Line]:
     """Yield `lines`, and end a turn when there are no more, or nobody wants more."""
     try:
         yield from lines

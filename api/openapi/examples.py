@@ -1,4 +1,4 @@
-"""Answers that the service gave, one file for each operation; tests/api/test_openapi_examples.py writes them."""
+"""Answers that the service gave, a file for each operation, by tests/api/description/test_openapi_examples.py."""
 
 from __future__ import annotations
 

@@ -65,19 +65,33 @@ class AnswerSchema(Schema):
 class HttpsInLive(BaseSchema):
     """An object with URLs that may be plain http in the test environment only.
 
-    `https_in_live` names the properties.
+    `https_in_live` names the properties; ``items.url`` is the `url` of each object in the array `items`.
     """
 
     https_in_live: ClassVar[tuple[str, ...]] = ()
 
-    @validates_schema(skip_on_field_errors=False)
-    def refuse_plain_http(self, data: Mapping[str, Any], **_: object) -> None:
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def refuse_plain_http(self, data: Mapping[str, Any], original: Mapping[str, Any], **_: object) -> None:
         """Refuse plain http unless the environment is the test one."""
         if data.get("env_mode") != EnvMode.LIVE:
             return
-        plain = [name for name in self.https_in_live if str(data.get(name, "")).lower().startswith("http://")]
+        plain: dict[str | int, Any] = {}
+        for name in self.https_in_live:
+            plain |= _find_plain(original, name)
         if plain:
-            raise ValidationError({name: ["Plain http is for env_mode test only; use https"] for name in plain})
+            raise ValidationError(plain)
+
+
+def _find_plain(given: object, name: str) -> dict[str | int, Any]:
+    """Return what marshmallow is told of a property with a URL over plain http; nothing where it has none."""
+    first, _, rest = name.partition(".")
+    value = given.get(first) if isinstance(given, Mapping) else None
+    if not rest:
+        is_plain = isinstance(value, str) and value.lower().startswith("http://")
+        return {first: ["Plain http is for env_mode test only; use https"]} if is_plain else {}
+    items = enumerate(value if isinstance(value, list) else ())
+    found = {number: faults for number, item in items if (faults := _find_plain(item, rest))}
+    return {first: found} if found else {}
 
 
 def unknown_message(names: Sequence[str]) -> str:

@@ -51,6 +51,8 @@ class PriceAmount(DecimalAmount):
     thing = "price"
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+        if self.minimum == 0 and type(value) is int and value < 0:
+            raise ValidationError("Must be 0 to 2^256-1; a discount is a lower price of an item")
         amount = super()._deserialize(value, attr, data, **options)
         if amount == 0 < self.minimum:
             raise ValidationError("Must be 1 to 2^256-1; an order that costs nothing needs no payment link")

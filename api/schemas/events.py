@@ -10,12 +10,14 @@ from marshmallow import fields
 
 from api.domain.env import EnvMode
 from api.domain.events import EventType
+from api.domain.ids import IdPrefix
 from api.domain.orders import OrderStatus, StatusReason
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, FreeObject, TextField
+from api.schemas.fields import EnvModeField, FreeObject
+from api.schemas.paging import IdField, PlaceField
 from api.schemas.payment_links import ORDER_EXAMPLE
 from api.schemas.payments import TransactionAnswer
-from api.schemas.refunds import RefundAnswer
+from api.schemas.refunds import ToldRefundAnswer
 from api.schemas.routing_fields import ChoiceField, CountField
 from api.schemas.texts import MaybeHash, Moment, Text, Word
 from api.schemas.unmatched_transfers import UnmatchedTransferAnswer
@@ -47,7 +49,7 @@ class EventDataSchema(AnswerSchema):
     transactions_left_out = fields.Integer(
         metadata={"description": "Only where there are more: how many. The order itself lists all", "example": 900}
     )
-    refund = fields.Nested(RefundAnswer, metadata={"description": "Of `payment_refunded` only: what went back"})
+    refund = fields.Nested(ToldRefundAnswer, metadata={"description": "Of `payment_refunded` only: what went back"})
     transfer = fields.Nested(
         UnmatchedTransferAnswer, metadata={"description": "Of `payment_unmatched` only: what belongs to no order"}
     )
@@ -72,20 +74,24 @@ class WebhookBodySchema(AnswerSchema):
 class EventsQuery(BaseSchema):
     """From where on events are asked for."""
 
-    since = TextField(
-        max_length=64,
+    since = PlaceField(
         load_default=None,
         allow_none=False,
         metadata={"description": "`next_cursor` of the page before, the id of an event, or a moment with a time zone"},
     )
-    cursor = TextField(
-        max_length=64,
+    cursor = PlaceField(
         load_default=None,
         allow_none=False,
-        metadata={"description": "`next_cursor` of the page before, with the same `since` and `type`"},
+        metadata={"description": "`next_cursor` of the page before, with the same filters"},
     )
     type = ChoiceField(
         EventType, load_default=None, allow_none=False, metadata={"description": "Events of this type only"}
+    )
+    payment_order_id = IdField(
+        IdPrefix.ORDER,
+        load_default=None,
+        allow_none=False,
+        metadata={"description": "Events of this order only"},
     )
     limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE, metadata={"description": "At most so many"})
     env_mode = EnvModeField(

@@ -7,11 +7,13 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
+from api.domain.ids import IdPrefix
 from api.domain.orders import OrderStatus, StatusReason
 from api.schemas.addresses import Address, TransactionHash
 from api.schemas.base import BaseSchema
 from api.schemas.deep_objects import DeepObject
-from api.schemas.fields import EnvModeField, TextField
+from api.schemas.fields import EnvModeField
+from api.schemas.paging import CursorField
 from api.schemas.payment_links import MomentField
 from api.schemas.routing_fields import ChoiceField, CountField
 
@@ -84,6 +86,6 @@ class OrderListQuery(OrderSearchQuery):
     limit = CountField(
         minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
     )
-    cursor = TextField(
-        max_length=64, metadata={"description": "`next_cursor` of the page before, with the same filters"}
+    cursor = CursorField(
+        IdPrefix.ORDER, metadata={"description": "`next_cursor` of the page before, with the same filters"}
     )

@@ -22,7 +22,7 @@ from api.schemas.fields import (
     expected,
 )
 from api.schemas.texts import Text, UrlText
-from api.schemas.urls import PictureUrl, UrlField
+from api.schemas.urls import UrlField
 
 CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
 AMOUNT = "In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits"
@@ -35,9 +35,9 @@ CURRENCY = {
 TITLE = {"description": "The name that the customer sees", "example": "Shoes"}
 QUANTITY = {"description": "How many pieces", "example": 1}
 MAX_QUANTITY = 1_000_000
-WHERE_PAID = "Where the customer goes once the order is paid"
-WHERE_CANCELLED = "Where the customer goes who does not want to pay"
-WHERE_FAILED = "Where the customer goes when the order has failed"
+WHERE_PAID = "Where the customer goes once the order is paid; `payment_order_id` and `status` are added to its query"
+WHERE_CANCELLED = "Where the customer goes who does not want to pay; with the same two parameters"
+WHERE_FAILED = "Where the customer goes when the order has failed; with the same two parameters"
 _LOST_PLUS = re.compile(r"T.* [0-9]{2}:?[0-9]{2}$", re.ASCII)
 ORDER_EXAMPLE = "po_01kjmr9fr06kyra5w92xqnbd0m4c7t3j8vf"
 
@@ -77,7 +77,11 @@ class NewLineItemSchema(BaseSchema):
     title = VisibleText(required=True, max_length=200, metadata=TITLE)
     quantity = IntegerField(required=True, minimum=1, maximum=MAX_QUANTITY, metadata=QUANTITY)
     description = TextField(min_length=0, max_length=800, metadata={"description": "Shown below the name"})
-    image_url = PictureUrl(metadata={"description": "A picture, over https"})
+    image_url = UrlField(
+        metadata={
+            "description": "A picture, over https; in test mode over plain http too, which the page does not show"
+        }
+    )
     unit_price = ObjectField(
         NewUnitPriceSchema,
         metadata={"description": "Of one piece; where all items have one, they add up to the order's"},
@@ -95,7 +99,7 @@ class NewOrderPriceSchema(BaseSchema):
 class NewPaymentLinkSchema(HttpsInLive):
     """What is sold for how much, and where the customer goes afterwards."""
 
-    https_in_live = CALLBACKS
+    https_in_live = (*CALLBACKS, "line_items.image_url")
 
     line_items = ListField(
         ObjectField(NewLineItemSchema),

@@ -16,6 +16,7 @@ from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, Maybe
 from api.services.orders.refund_views import RefundStatus
 
 TRANSFER_EXAMPLE = "tr_01kjmr9q3n8d0w5e7x2v4b6c1m9k3j7h5gf"
+REFUND_EXAMPLE = "rf_0b9d52c6e7a1f4380d6c2b7e95a3f148"
 EXAMPLE = {"transfer": TRANSFER_EXAMPLE, "amount": "10000000", "to": "0x1f9090aae28b8a3dceadf281b0f12828e676c326"}
 """10 USDC of 25."""
 
@@ -48,6 +49,7 @@ class RefundTransactionAnswer(AnswerSchema):
 class RefundAnswer(AnswerSchema):
     """Something that goes back."""
 
+    id = Text("Its id, which cancelling names", example=REFUND_EXAMPLE)
     transfer = Text("The transfer that brought it", example=TRANSFER_EXAMPLE)
     chain_id = fields.Integer(metadata={"description": "The chain", "example": 8453})
     token = AddressText("The token's address")
@@ -56,12 +58,20 @@ class RefundAnswer(AnswerSchema):
     to = AddressText("Who gets it")
     hash = MaybeHash("The last transaction that sent some of it; empty until the chain has one")
     timestamp = Moment("When that was mined; null until then", allow_none=True)
-    status = Word(RefundStatus, "Whether the wallet has signed all of it, and whether its chain keeps it")
+    status = Word(
+        RefundStatus, "Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled"
+    )
     transaction = fields.Nested(
         RefundTransactionAnswer,
         allow_none=True,
-        metadata={"description": "What is to be signed of it still; null once all is sent"},
+        metadata={"description": "What is to be signed of it still; null once all is sent, or it is cancelled"},
     )
+
+
+class ToldRefundAnswer(RefundAnswer):
+    """Something that went back, as an event told of it; one that was stored before lacks what came later."""
+
+    sometimes = frozenset({"id", "amount_sent"})
 
 
 class NewRefundSchema(BaseSchema):
@@ -91,3 +101,11 @@ class NewRefundSchema(BaseSchema):
         """Refuse decimals without what they are of: the whole would go back where a part was meant."""
         if "decimals" in data and "amount" not in data:
             raise ValidationError({"amount": ["Required beside `decimals`"]})
+
+
+class CancelRefundSchema(BaseSchema):
+    """Which refund is to be cancelled."""
+
+    refund = TextField(
+        required=True, max_length=64, metadata={"description": "Its id, as `refunds` of the order has it"}
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from marshmallow import fields
+from marshmallow import ValidationError, fields, validates
 
+from api.context import get_resources
 from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields import TextField
 from api.schemas.routing_fields import CountField, SupportedChain
 from api.schemas.texts import Moment, Text
+from api.services.routing.token_list import UNKNOWN_CURSOR, is_listed
 
 DEFAULT_LIMIT = 250
 MAX_LIMIT = 1000
@@ -89,3 +91,9 @@ class TokenFilter(BaseSchema):
         metadata={"description": f"At most so many; {DEFAULT_LIMIT} unless told"},
     )
     cursor = TextField(max_length=100, metadata={"description": "From `next_cursor` of the page before"})
+
+    @validates("cursor")
+    def refuse_unknown_cursor(self, cursor: str, **_: object) -> None:
+        """Refuse what no page ends with, together with whatever else is wrong."""
+        if not is_listed(get_resources().market.snapshot.tokens, cursor):
+            raise ValidationError(UNKNOWN_CURSOR)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from marshmallow import fields
 
 from api.domain.env import EnvMode
+from api.domain.ids import IdPrefix
 from api.domain.payments import PaymentState, Unmatched
 from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields import EnvModeField, TextField
 from api.schemas.order_search import DEFAULT_PAGE, MAX_PAGE
+from api.schemas.paging import CursorField
 from api.schemas.refunds import TRANSFER_EXAMPLE
 from api.schemas.routing_fields import CountField
 from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, Moment, Text, Word
@@ -21,7 +23,7 @@ class UnmatchedTransferQuery(BaseSchema):
     limit = CountField(
         minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
     )
-    cursor = TextField(max_length=64, metadata={"description": "`next_cursor` of the page before"})
+    cursor = CursorField(IdPrefix.TRANSFER)
 
 
 class AssignmentSchema(BaseSchema):

@@ -37,13 +37,3 @@ class UrlField(TextField):
         if "@" in parts.netloc:
             raise ValidationError("A URL must not contain a user name or password")
         return text
-
-
-class PictureUrl(UrlField):
-    """The URL of a picture for the payment page, which loads none over plain http."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
-        text = super()._deserialize(value, attr, data)
-        if urlsplit(text).scheme != "https":
-            raise ValidationError("Pictures are shown over https only; expected a URL that starts with https://")
-        return text

@@ -10,8 +10,10 @@ from marshmallow import ValidationError, fields
 
 from api.domain.env import EnvMode
 from api.domain.events import DEFAULT_TYPES, EventType
+from api.domain.ids import IdPrefix
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, IntegerField, ListField, TextField
+from api.schemas.fields import EnvModeField, IntegerField, ListField
+from api.schemas.paging import CursorField, PlaceField
 from api.schemas.routing_fields import ChoiceField, CountField
 from api.schemas.texts import Moment, Text, UrlText, Word
 from api.schemas.urls import UrlField
@@ -79,17 +81,14 @@ class PageQuery(BaseSchema):
     limit = CountField(
         minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
     )
-    cursor = TextField(
-        max_length=64, load_default=None, allow_none=False, metadata={"description": "`next_cursor` of the page before"}
-    )
+    cursor = CursorField(IdPrefix.DELIVERY, load_default=None, allow_none=False)
 
 
 class MissedSchema(BaseSchema):
     """From where on a subscription missed events."""
 
-    since = TextField(
+    since = PlaceField(
         required=True,
-        max_length=64,
         metadata={
             "description": "`missed_since` of the answer that enabled it, `next_cursor` of the page before, the id of "
             "an event, or a moment with a time zone"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -83,10 +85,21 @@ class Repeatable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptAnswer:
-    """What a request was answered: HTTP status and body."""
+    """What a request was answered.
+
+    Parameters
+    ----------
+    status : int
+        Of HTTP.
+    body : str
+        As it was sent.
+    mimetype : str
+        Of the answer to a search, which is stored compressed, as it is long; empty for others, which are JSON.
+    """
 
     status: int
     body: str
+    mimetype: str = ""
 
 
 class AnsweredBefore(Exception):
@@ -162,9 +175,14 @@ def _claim(
     except OperationalError as error:
         if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
             raise
-        problem = Problem(path=HEADER, message="Send the request again in a moment")
-        message = "A request with this idempotency key is still being carried out"
-        raise Conflict(message, problem, retry_after_s=RETRY_S) from error
+        raise make_conflict() from error
+
+
+def make_conflict() -> Conflict:
+    """Make the refusal of a request whose like is being carried out."""
+    problem = Problem(path=HEADER, message="Send the request again in a moment")
+    message = "A request with this idempotency key is still being carried out"
+    return Conflict(message, problem, retry_after_s=RETRY_S)
 
 
 def keep_answer(place: Place, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:
@@ -173,7 +191,10 @@ def keep_answer(place: Place, request: Repeatable, answer: KeptAnswer, *, box: S
 
 
 def _seal(request: Repeatable, answer: KeptAnswer, box: SecretBox) -> str:
-    return box.seal(json.dumps([answer.status, answer.body]), request.purpose)
+    parts = [answer.status, answer.body]
+    if answer.mimetype:
+        parts = [answer.status, b64encode(zlib.compress(answer.body.encode())).decode(), answer.mimetype]
+    return box.seal(json.dumps(parts), request.purpose)
 
 
 def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
@@ -185,7 +206,9 @@ def _open_answer(stored: Any, request: Repeatable, box: SecretBox) -> KeptAnswer
     if stored.body_hash != request.request_hash:
         problem = Problem(path=HEADER, message="Use a new key for a new request")
         raise Unprocessable("This idempotency key was used with another body or at another address", problem)
-    status, body = json.loads(box.open(stored.response_body, request.purpose))
+    status, body, *kind = json.loads(box.open(stored.response_body, request.purpose))
+    if kind:
+        return KeptAnswer(status=status, body=zlib.decompress(b64decode(body)).decode(), mimetype=kind[0])
     return KeptAnswer(status=status, body=body)
 
 

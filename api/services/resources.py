@@ -47,6 +47,8 @@ class Resources:
         of its places are for callers without a key.
     exports : Turns
         The vendors that this process writes an export for.
+    repeatable_searches : Turns
+        The idempotency keys that this process searches for.
     """
 
     config: Config
@@ -63,6 +65,7 @@ class Resources:
     waiting_room: WaitingRoom = field(default_factory=WaitingRoom)
     lobby: WaitingRoom = field(default_factory=WaitingRoom)
     exports: Turns = field(default_factory=Turns)
+    repeatable_searches: Turns = field(default_factory=Turns)
 
     @property
     def box(self) -> SecretBox:

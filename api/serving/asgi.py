@@ -14,7 +14,7 @@ from flask import Flask
 from api import create_app
 from api.assets.files import load_assets
 from api.blueprints.exports import PATHS as EXPORT_PATHS
-from api.bodies.errors import DATABASE_DOWN
+from api.bodies.errors import DATABASE_DOWN, MESSAGES
 from api.config import Config, ConfigError
 from api.context import get_resources_of
 from api.services.market.market import NoMarket
@@ -22,9 +22,9 @@ from api.services.orders.order_versions import read_versions
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.serving import order_stream
-from api.serving.bridge import WsgiBridge
+from api.serving.bridge import WsgiBridge, read_first
 from api.serving.order_stream import OrderStream
-from api.serving.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send
+from api.serving.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send, refuse_request
 
 STREAM_THREADS = 8
 EXPORT_THREADS = 4
@@ -39,11 +39,14 @@ def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     resources = get_resources_of(flask_app)
     # Whoever reads slowly holds a thread; it is none of those that serve everybody else.
     exports: Any = WSGIMiddleware(wsgi, workers=EXPORT_THREADS)
-    stream = RouteStream(streams, key_is_known=_key_lookup(resources))
+    stream = RouteStream(read_first(streams), key_is_known=_key_lookup(resources))
     news = OrderStream(http, read_versions=partial(read_versions, resources.database))
+    apps: dict[str, AsgiApp] = {PATH: stream, **dict.fromkeys(EXPORT_PATHS, read_first(exports))}
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
-        apps = {PATH: stream, **dict.fromkeys(EXPORT_PATHS, exports)}
+        if scope["type"] == "websocket" and scope["path"] != PATH:
+            await refuse_request(scope, send, 404, MESSAGES[404])
+            return
         app = news if _asks_for_news(scope) else apps.get(scope.get("path", ""), http)
         await app(_encode_query(scope), receive, send)
 

@@ -2,7 +2,8 @@
 
 `a2wsgi` passes each part of a request and of its answer over by itself, since both may be long. Here both are whole: a
 body has 64 kB at most, and what streams is served beside (`asgi.py`). So the loop reads a body before it takes a
-thread, a slow sender holds none, and one hand-over each way is all that is left (ADR 47).
+thread, a slow sender holds none, and one hand-over each way is all that is left (ADR 47). Of what streams the body is
+read so too (`read_first`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from io import BytesIO
 from typing import Any
 
 from api.bodies.request_body import MAX_BODY_BYTES
-from api.serving.stream import Message, Receive, Scope, Send, refuse_request
+from api.serving.stream import AsgiApp, Message, Receive, Scope, Send, refuse_request
 
 _NAMES = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 _MOST_NAMES = 1_000
@@ -65,10 +66,7 @@ class WsgiBridge:
         self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; refuse a socket."""
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1000})
-            return
+        """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']}: only requests are served here")
         body = await _read_body(receive)
@@ -151,6 +149,23 @@ async def _watch_caller(receive: Receive, served: Future[Answer | None], turn: T
     await asyncio.wait((served, news), return_when=asyncio.FIRST_COMPLETED)
     turn.has_left = news.done() and news.result()["type"] == "http.disconnect"
     news.cancel()
+
+
+def read_first(app: AsgiApp) -> AsgiApp:
+    """Have the body of a request read before `app` takes a thread for it: who sends it slowly holds none."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        body = await _read_body(receive)
+        if body is None:
+            return  # whoever asked is gone
+        parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive_whole() -> Message:
+            return parts.pop() if parts else await receive()
+
+        await app(scope, receive_whole, send)
+
+    return serve
 
 
 async def _read_body(receive: Receive) -> bytes | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from asyncio import TimerHandle, Transport, get_running_loop
 from enum import Enum, auto
+from http import HTTPStatus
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode, Frame
 
 from api.serving import order_stream
+from api.serving.refusals import write_whole_refusal
 
 HEAD_BYTES = 64 * 1024
 """Of a request: its address and headers; and what frames its body, between two pieces of it and behind the last."""
@@ -24,8 +24,6 @@ AHEAD = 100
 """Requests of a connection that wait for the answer to an earlier one."""
 TAKE_S = 60.0
 """Within this a peer takes something of what waits for it; the next time begins then."""
-FRAGMENTS = 1_000
-"""Of one websocket message: empty ones add nothing to its length, and never end it."""
 
 
 class _Part(Enum):
@@ -36,7 +34,7 @@ class _Part(Enum):
     BODY = auto()
 
 
-class _Unread:
+class Unread:
     """What waits for a peer that takes nothing: its connection is ended after `TAKE_S`.
 
     Closing would not do, since it waits until all is taken.
@@ -78,7 +76,7 @@ class EndingProtocol(HttpToolsProtocol):
         self._framing_bytes = 0
         self._has_advanced = False
         self._patience: TimerHandle | None = None
-        self._unread = _Unread()
+        self._unread = Unread()
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
@@ -142,9 +140,8 @@ class EndingProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request; say so where that can't be taken for the answer to another one."""
         if self._has_no_answer_begun():
-            super().send_400_response(msg)
-        else:
-            self.transport.close()
+            self.transport.write(write_whole_refusal(HTTPStatus.BAD_REQUEST, msg))
+        self.transport.close()
 
     def pause_writing(self) -> None:
         """Keep answers back until those before are taken."""
@@ -189,44 +186,3 @@ class EndingProtocol(HttpToolsProtocol):
             self._be_patient()  # it is not the client who keeps it waiting
         elif self._owes():
             self.transport.close()
-
-
-class EvenProtocol(WebSocketsSansIOProtocol):
-    """Websockets that take as much as they can give: who reads no answers, pongs among them, is not read either."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._unread = _Unread()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
-        self._unread.end()
-        super().connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        """Read nothing, since pongs are written whether or not there is room for them."""
-        super().pause_writing()
-        self._unread.begin(self.transport)
-        self.transport.pause_reading()
-
-    def resume_writing(self) -> None:
-        """Go on: enough was taken."""
-        self._unread.end()
-        super().resume_writing()
-        if not self.read_paused and not self.transport.is_closing():
-            self.transport.resume_reading()
-
-    async def receive(self) -> Any:
-        """Return the next message; that it is taken makes no room for answers."""
-        message = await super().receive()
-        if not self.writable.is_set() and not self.transport.is_closing():
-            self.transport.pause_reading()
-        return message
-
-    def handle_cont(self, event: Frame) -> None:
-        """Take a piece of a message, unless there are too many."""
-        if len(self.frames) < FRAGMENTS:
-            super().handle_cont(event)
-        elif not self.close_sent:
-            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, "Too many fragments")
-            self.handle_parser_exception()

@@ -11,9 +11,10 @@ import uvicorn
 from api.config import Config
 from api.logs import configure_logging
 from api.serving.asgi import Application
-from api.serving.connections import EndingProtocol, EvenProtocol
+from api.serving.connections import EndingProtocol
 from api.serving.ports import choose_family, require_free_port
 from api.serving.siblings import Siblings
+from api.serving.sockets import EvenProtocol
 
 MESSAGE_BYTES = 64 * 1024
 """Of a websocket. The stream answers more than its 4 kB with an error; beyond this the connection is closed."""

@@ -15,7 +15,8 @@ from typing import Any
 from api.bodies.errors import build_envelope
 from api.bodies.event_stream import DATA, END, build_error_message, encode
 from api.counting.rate_limits import find_customer_network
-from api.logs import REQUEST_ID_HEADER, choose_request_id
+from api.logs import REQUEST_ID_HEADER
+from api.serving.refusals import Headers, write_refusal
 
 PATH = "/v1/routes/stream"
 FRAME_BYTES = 4096
@@ -32,7 +33,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 Tell = Callable[[str], Awaitable[None]]
-Headers = tuple[tuple[bytes, bytes], ...]
 
 READABLE: Headers = ((b"access-control-allow-origin", b"*"),)
 """Lets scripts of other sites read a refusal, as they may read the stream."""
@@ -168,17 +168,13 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
     return {name: value for name, value in socket.items() if name not in {"subprotocols", "extensions"}} | named
 
 
-async def refuse_request(scope: Scope, send: Send, status: int, message: str, retry_s: int, more: Headers = ()) -> None:
-    """Answer on the event loop that a request is not served now, with `more` headers."""
+async def refuse_request(
+    scope: Scope, send: Send, status: int, message: str, retry_s: int | None = None, more: Headers = ()
+) -> None:
+    """Answer on the event loop that a request, or a socket that is to be opened, is not served, with `more` headers."""
     given = dict(scope["headers"]).get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1")
-    body = json.dumps(build_envelope(status, message)).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"retry-after", str(retry_s).encode()),
-        (REQUEST_ID_HEADER.lower().encode(), choose_request_id(given).encode()),
-        *more,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    headers, body = write_refusal(status, message, given)
+    retry = () if retry_s is None else ((b"retry-after", str(retry_s).encode()),)
+    answer = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
+    await send({"type": f"{answer}.start", "status": status, "headers": [*headers, *retry, *more]})
+    await send({"type": f"{answer}.body", "body": body})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from api.storage.tables import Lease
@@ -44,8 +44,8 @@ class Fence:
         LeaseLost
             If the duty was taken over.
         """
-        if session.get_bind().dialect.name == "postgresql":
-            session.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {IDLE_MS}"))
         query = select(Lease.token).where(Lease.duty == self.duty, Lease.token == self.token)
-        if session.scalar(query.with_for_update(read=True, key_share=True)) is None:
+        if session.get_bind().dialect.name == "postgresql":  # in one question, not two
+            query = query.add_columns(func.set_config("idle_in_transaction_session_timeout", str(IDLE_MS), True))
+        if session.execute(query.with_for_update(read=True, key_share=True)).first() is None:
             raise LeaseLost(f"the duty {self.duty} was taken over; token {self.token} writes no more")

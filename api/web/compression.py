@@ -7,6 +7,7 @@ that are sent as they are and what is compressed already are left alone.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from http import HTTPStatus
 
 from flask import Flask, Response, request
@@ -31,6 +32,21 @@ def choose_encoding(accepted: Accept, offered: tuple[str, ...] = PREFERRED) -> s
     best = max(offered, key=lambda encoding: likes[encoding], default=IDENTITY)
     is_taken = likes.get(best, 0) > 0 and likes[best] >= likes[IDENTITY]
     return best if is_taken else IDENTITY
+
+
+def answer_with_constant(text: str, media_type: str) -> Response:
+    """Answer with a text that is the same for everybody, and is compressed once for all of them."""
+    encoding = choose_encoding(request.accept_encodings)
+    response = Response(_compress_once(text, encoding), mimetype=media_type)
+    response.vary.add("Accept-Encoding")
+    if encoding != IDENTITY:
+        response.content_encoding = encoding
+    return response
+
+
+@lru_cache(maxsize=2 * (1 + len(PREFERRED)))
+def _compress_once(text: str, encoding: str) -> bytes:
+    return text.encode() if encoding == IDENTITY else compress_quickly(text.encode(), encoding)
 
 
 def compress_response(response: Response) -> Response:

@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 from flask import Flask, Response, current_app, g, request
 
 from api.context import get_resources
+from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, NotFound, Problem, Unauthenticated
 from api.domain.scopes import Scope
 from api.services.vendors.api_keys import KEY_HEADER, ApiKey, explain_refusal, find_key
@@ -74,6 +75,12 @@ def find_caller_key() -> ApiKey | None:
     """Return the caller's key, or None for a call without one."""
     key = g.get("api_key")
     return key if isinstance(key, ApiKey) else None
+
+
+def find_owner() -> tuple[str, EnvMode] | None:
+    """Return whose the caller's things are, the vendor and the key's environment, or None for a call without a key."""
+    key = find_caller_key()
+    return None if key is None else (key.vendor_id, key.env_mode)
 
 
 def get_caller_key() -> ApiKey:

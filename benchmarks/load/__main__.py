@@ -101,15 +101,24 @@ def _measure_changing(options: argparse.Namespace, stack: ExitStack, folder: Pat
         (measure(ours, list_quotes(pools), options.seconds, folder), loops.measure(options.seconds))
         for _ in range(options.rounds)
     ]
-    quotes, alone = map(_take_median, zip(*turns, strict=True))
+    quotes, alone = (_take_median(each) for each in zip(*((ours, loop) for ours, (loop, _) in turns), strict=True))
+    line_ms = statistics.median(line for _, (_, line) in turns)
     print(
         f"quotes on {pools} pools, of which one in a hundred changes every second, {streams.count()} streams open: "
         f"{quotes.rate:.1f}/s, p99 {quotes.p99_ms:.0f} ms, {quotes.cpu_ms:.1f} ms of processor time, "
         f"{quotes.refused} refused"
     )
-    print(f"the router alone: {alone.rate:.1f}/s, p99 {alone.p99_ms:.0f} ms, {alone.cpu_ms:.1f} ms of processor time")
-    print(f"of the router's: {quotes.rate / alone.rate:.2f}, by processor time {alone.cpu_ms / quotes.cpu_ms:.2f}")
-    print(f"memory: {ours.read_megabytes():.0f} MB")
+    print(
+        f"the router alone: {alone.rate:.1f}/s, p99 {alone.p99_ms:.0f} ms, {line_ms:.0f} ms with as many in line, "
+        f"{alone.cpu_ms:.1f} ms of processor time"
+    )
+    print(
+        f"of the router's: {quotes.rate / alone.rate:.2f}, by processor time {alone.cpu_ms / quotes.cpu_ms:.2f}; "
+        f"p99 {quotes.p99_ms / alone.p99_ms:.1f} times, {quotes.p99_ms / line_ms:.1f} times that in line"
+    )
+    family = [ours.process, *ours.process.children(recursive=True)]
+    each_mb = ", ".join(f"{each.memory_info().rss / 1e6:.0f} MB" for each in family)
+    print(f"memory: {ours.read_megabytes():.0f} MB; what each process holds, shared pages counted in each: {each_mb}")
 
 
 @contextmanager

@@ -9,7 +9,8 @@ import click
 def warm() -> None:
     """Compile the routing kernels, with progress on stderr.
 
-    The first router on a machine, and the first after an update, does so otherwise: about half a minute on two cores.
+    The first router on a machine, and the first after an update, does so otherwise: half a minute to a minute on two
+    idle cores.
     So does the first one that meets a stable, weighted, Solidly or crypto pool: some seconds on one core.
     They are kept on disk; what is compiled already takes seconds.
     """

@@ -46,7 +46,8 @@ class Buffers:
         array : array
             Never written to again.
         rows : int array or None
-            The caller may write to these rows of the copy, and to no others; None for any.
+            The caller writes over these rows of the copy as a whole, whatever they hold, and over no others; with None
+            it finds all rows copied, and may write to any.
         """
         with self._lock:
             origin = self._find_version(array)
@@ -56,7 +57,7 @@ class Buffers:
                 copy = np.empty_like(array)  # owns its memory, so that every view of it refers to it
             else:
                 copy = self._arrays.pop(place)
-                behind = self._find_difference(self._versions.pop(place), origin)
+                behind = self._find_difference(self._versions.pop(place), origin, rows)
             if behind is None or behind.size > FEW * array.size:
                 copy_over(copy, array)
             else:
@@ -83,8 +84,8 @@ class Buffers:
                 return place
         return None
 
-    def _find_difference(self, one: int, other: int) -> Places | None:
-        """Return the rows in which two versions may differ; None where that is unknown."""
+    def _find_difference(self, one: int, other: int, without: Places | None) -> Places | None:
+        """Return the rows in which two versions may differ, but for some; None where that is unknown."""
         mine, others = self._trace_origins(one), self._trace_origins(other)
         common = next((version for version in mine if version in others), None)
         if common is None:
@@ -92,7 +93,7 @@ class Buffers:
         steps = [rows for rows in (*mine[common], *others[common]) if rows is not None]
         if len(steps) < len(mine[common]) + len(others[common]):
             return None
-        return _unite(steps)
+        return _unite(steps, without)
 
     def _trace_origins(self, version: int) -> dict[int, list[Places | None]]:
         """Return a version and those that it came from, with the rows that were written on the way."""
@@ -109,15 +110,17 @@ class Buffers:
         return sys.getrefcount(arrays[place])
 
 
-def _unite(places: list[Places]) -> Places:
-    """Return all places, each once: what changes often does so in every version."""
-    if not places:
+def _unite(places: list[Places], without: Places | None) -> Places:
+    """Return all places, each once, but for some: what changes often does so in every version."""
+    others = places if without is None else [each for each in places if not np.array_equal(each, without)]
+    if not others:
         return np.empty(0, np.int64)
-    if len(places) == 1:
-        return places[0]
-    found = np.zeros(1 + max([each.max(initial=-1) for each in places]), np.bool_)
-    for each in places:
+    size = 1 + max([each.max(initial=-1) for each in others])
+    found = np.zeros(size, np.bool_)
+    for each in others:
         found[each] = True
+    if without is not None:
+        found[without[without < size]] = False
     return np.flatnonzero(found)
 
 

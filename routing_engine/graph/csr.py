@@ -12,11 +12,11 @@ from routing_engine.curves.kernels.mobius_pieces import ABOVE
 from routing_engine.graph.copy_on_write import Buffers
 from routing_engine.graph.edge_rows import EdgeRows
 from routing_engine.graph.structured_rows import Records, put_rows, take_rows
-from routing_engine.kernels.arrays import Adjacency
+from routing_engine.kernels.arrays import LINK, Adjacency
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
-Memory = tuple[Buffers, Buffers]
+Memory = tuple[Buffers, Buffers, Buffers, Buffers]
 Pieces = npt.NDArray[np.float64]
 
 PAIR = 2
@@ -78,19 +78,19 @@ def lay_out(
     edges = take_rows(records, order)
     back = np.argsort(edges["other"], kind="stable")
     edges["twin"][back] = np.arange(back.size)
-    forward = Adjacency(_find_offsets(source[order], tokens), edges)
+    forward = Adjacency(_find_offsets(source[order], tokens), edges, _link(edges))
     reversed_edges = take_rows(edges, back)
     reversed_edges["twin"] = back
     reversed_edges["other"] = source[order][back]
-    reverse = Adjacency(_find_offsets(edges["other"][back], tokens), reversed_edges)
+    reverse = Adjacency(_find_offsets(edges["other"][back], tokens), reversed_edges, _link(reversed_edges))
     opposite = _find_opposites(edges["market"], source[order], edges["other"])
     layout = Layout(rows.first, place, opposite, is_paired=bool(np.diff(rows.first).max(initial=0) <= PAIR))
     return layout, forward, reverse, pieces
 
 
 def write_states(
-    rows: EdgeRows, at: Ints, layout: Layout, forward: Records, reverse: Records, old: Pieces, buffers: Memory
-) -> tuple[Records, Records, Pieces]:
+    rows: EdgeRows, at: Ints, layout: Layout, ways: tuple[Adjacency, Adjacency], old: Pieces, buffers: Memory
+) -> tuple[Adjacency, Adjacency, Pieces]:
     """Return the edges and pieces with new states of some markets, that have the same edges as before.
 
     Parameters
@@ -99,17 +99,17 @@ def write_states(
         Of these markets.
     at : int64 array
         Their rows in the layout.
-    forward, reverse : EDGE arrays
-        Left as they are, like the pieces; what is returned is copies.
+    ways : pair of Adjacency
+        Forward and reverse; left as they are, like the pieces; what is returned is copies.
     old : float64 array
         Pieces belonging to the edges.
-    buffers : pair of Buffers
-        For copies of forward and of reverse edges.
+    buffers : tuple of Buffers
+        For copies of forward and of reverse edges, and of their links.
     """
-    places = layout.forward[at]
+    places, (forward, reverse) = layout.forward[at], (each.edges for each in ways)
     before = take_rows(forward, places)
-    twins = before["twin"]
-    records = take_rows(rows.records, np.arange(at.size))
+    twins = before["twin"].copy()
+    records, others = rows.records, reverse["other"][twins]  # nobody else has a use for these records
     for name in ("other", "market", "chain", "twin", "piece"):
         records[name] = before[name]
     was, now = _count_pieces(before), _count_pieces(records)
@@ -118,16 +118,30 @@ def write_states(
     # Where a market has more or fewer pieces than before, those of all markets after it move.
     forward = buffers[0].copy_of(forward, None if shifts else places)
     reverse = buffers[1].copy_of(reverse, None if shifts else twins)
+    there, back = buffers[2].copy_of(ways[0].links, places), buffers[3].copy_of(ways[1].links, twins)
     put_rows(forward, places, records)
-    records["other"], records["twin"] = reverse["other"][twins], places
+    put_rows(there, places, _link(records))
+    records["other"], records["twin"] = others, places
     put_rows(reverse, twins, records)
-    if sizes is None:
-        return forward, reverse, old
-    pieces = _splice(old, sizes, at, was + now, rows.pieces)
+    put_rows(back, twins, _link(records))
+    pieces = old if sizes is None else _splice(old, sizes, at, was + now, rows.pieces)
     if shifts:
         forward["piece"][layout.forward] = _find_starts(_count_pieces(take_rows(forward, layout.forward)))
         reverse["piece"][forward["twin"]] = forward["piece"]
-    return forward, reverse, pieces
+    return Adjacency(ways[0].first, forward, there), Adjacency(ways[1].first, reverse, back), pieces
+
+
+def _link(edges: Records) -> Records:
+    """Return what searches ask of every edge."""
+    links = np.empty(edges.size, LINK)
+    links["other"], links["rate"] = edges["other"], round_up(edges["max_average_price"])
+    return links
+
+
+def round_up(rates: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Return rates in half the precision, larger by so much that what is computed with the exact ones is not larger."""
+    with np.errstate(over="ignore"):
+        return np.nextafter(rates.astype(np.float32), np.float32(np.inf))
 
 
 def _count_pieces(records: Records) -> Ints:

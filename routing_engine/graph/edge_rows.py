@@ -58,8 +58,8 @@ def describe_edges(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> 
     Constant-product pools are by far the most, so they are described together; each other market by its own curves.
     """
     numbers, columns = _describe_constant_product(markets)
-    regular = set(numbers.tolist())
-    listed = {number: market.edges() for number, market in enumerate(markets) if number not in regular}
+    others = set(range(len(markets))).difference(numbers.tolist()) if numbers.size < len(markets) else ()
+    listed = {number: markets[number].edges() for number in sorted(others)}
     counts = np.full(len(markets), BOTH_WAYS, np.int64)
     for number, ends in listed.items():
         counts[number] = len(ends)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from routing_engine.graph.copy_on_write import Buffers
 from routing_engine.graph.csr import Layout, Memory, lay_out, write_states
-from routing_engine.graph.edge_rows import EdgeRows, describe_edges, number_tokens
+from routing_engine.graph.edge_rows import describe_edges, number_tokens
 from routing_engine.graph.reference_prices import (
     compute_depths,
     compute_mid_rates,
     compute_reference_prices,
     find_native_tokens,
 )
-from routing_engine.graph.roundings import bound_roundings
+from routing_engine.graph.roundings import Roundings, bound_roundings, follow_roundings
+from routing_engine.graph.same_edges import has_same_edges
 from routing_engine.graph.settled_prices import SettledPrices
 from routing_engine.kernels.arrays import Adjacency, GraphArrays
 from routing_engine.market import Market
@@ -60,8 +61,8 @@ class Graph:
         Per chain, the token that gas is paid in (or its wrapped form), -1 where the snapshot has neither.
     layout : Layout
         Where each market's edges are.
-    buffers : pair of Buffers
-        Memory of earlier graphs' forward and reverse edges.
+    buffers : tuple of Buffers
+        Memory of earlier graphs' forward and reverse edges, and of their links.
     """
 
     tokens: tuple[Token, ...]
@@ -82,13 +83,13 @@ class Graph:
     wraps: npt.NDArray[np.bool_]
     native: npt.NDArray[np.int32]
     layout: Layout
-    buffers: Memory = field(default_factory=lambda: (Buffers(), Buffers()))
+    buffers: Memory = field(default_factory=lambda: (Buffers(), Buffers(), Buffers(), Buffers()))
     _settled: SettledPrices = field(default_factory=SettledPrices, init=False)
 
     @classmethod
     def compile(cls, markets: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph:
-        """Lay out markets; the order of the input decides all numbers, so equal input gives equal arrays."""
-        markets, gas_prices = tuple(markets), dict(gas_prices or {})
+        """Lay out markets by their ids, so that equal input in any order gives equal arrays, and equal answers."""
+        markets, gas_prices = tuple(sorted(markets, key=attrgetter("id"))), dict(gas_prices or {})
         rows = describe_edges(markets, gas_prices)
         index, source, target = number_tokens(markets, rows)
         chains = tuple(sorted({token.chain_id for token in index}))
@@ -143,48 +144,34 @@ class Graph:
             news = {number: self.markets[number] for number in self.charging} | news
         rows = describe_edges(list(news.values()), gas_prices)
         numbers = np.fromiter(news, np.int64, len(news))
-        if not self._has_edges_of(news, numbers, rows):
+        if not has_same_edges(self.layout, self.markets, (news, numbers), rows, self.edge_ends):
             return None
         at = self.layout.rows_of(numbers)
         forward, reverse, pieces = write_states(
-            rows, at, self.layout, self.forward.edges, self.reverse.edges, self.pieces, self.buffers
+            rows, at, self.layout, (self.forward, self.reverse), self.pieces, self.buffers
         )
         mid_rate, depth, places = self.mid_rate.copy(), self.depth.copy(), self.layout.forward[at]
-        mid_rate[places] = compute_mid_rates(forward, self.layout.opposite, places)
-        depth[places] = compute_depths(forward, places)
+        mid_rate[places] = compute_mid_rates(forward.edges, self.layout.opposite, places)
+        depth[places] = compute_depths(forward.edges, places)
         markets = list(self.markets)
         for number, market in news.items():
             markets[number] = market
-        return replace(
+        following = replace(
             self,
             markets=tuple(markets),
             gas_prices=gas_prices,
             charging=frozenset([*(self.charging - news.keys()), *numbers[list(rows.charging)].tolist()]),
-            forward=Adjacency(self.forward.first, forward),
-            reverse=Adjacency(self.reverse.first, reverse),
+            forward=forward,
+            reverse=reverse,
             pieces=pieces,
             mid_rate=mid_rate,
             depth=depth,
         )
-
-    def _has_edges_of(self, news: Mapping[int, Market], numbers: npt.NDArray[np.int64], rows: EdgeRows) -> bool:
-        """Whether these markets still have the protocols and edges that they have here."""
-        first = self.layout.first
-        if not np.array_equal(np.diff(rows.first), first[numbers + 1] - first[numbers]):
-            return False
-        markets, listed = self.markets, rows.listed
-        pairs = [(markets[number], market) for number, market in news.items()]
-        if any(type(old) is not type(new) or old.protocol != new.protocol for old, new in pairs):
-            return False
-        for place, ends in rows.listed.items():
-            edges = self.layout.forward[first[numbers[place]] : first[numbers[place] + 1]].tolist()
-            if tuple(self.edge_ends(edge)[1:] for edge in edges) != ends:
-                return False
-        regular: Any = [pair for place, pair in enumerate(pairs) if place not in listed] if listed else pairs
-        moved = [  # tokens are shared by nearly all states
-            (old, new) for old, new in regular if old.token0 is not new.token0 or old.token1 is not new.token1
-        ]
-        return all(old.token0 == new.token0 and old.token1 == new.token1 for old, new in moved)
+        if "roundings" in vars(self):
+            vars(following)["roundings"] = follow_roundings(
+                self.roundings, forward.edges, self.source, self.target, places
+            )
+        return following
 
     @cached_property
     def arrays(self) -> GraphArrays:
@@ -203,7 +190,7 @@ class Graph:
         return np.divide(1.0, self.prices, out=np.zeros(self.prices.size), where=self.prices > 0)
 
     @cached_property
-    def roundings(self) -> npt.NDArray[np.float64]:
+    def roundings(self) -> Roundings:
         """See `bound_roundings`."""
         return bound_roundings(self.forward.edges, self.source, self.target, self.markets, self.tokens)
 

@@ -40,6 +40,12 @@ EDGE = np.dtype(
 """One direction of one market, with its first piece inline, so that most edges cost one cache miss or two.
 """
 
+LINK = np.dtype([("other", np.int32), ("rate", np.float32)], align=True)
+"""What a search asks of every edge that it passes: the far token, and a little more than the best average price.
+
+Most edges of a hub are on no path of a request. Eight of these lie in one cache line, of whole records less than one.
+"""
+
 OPEN_EDGE = np.dtype(
     [
         ("max_average_price", np.float64),
@@ -57,10 +63,11 @@ FORWARD, REVERSE = 1, -1
 
 
 class Adjacency(NamedTuple):
-    """Edges in CSR order: those of token t are rows first[t] to first[t + 1]."""
+    """Edges in CSR order: those of token t are rows first[t] to first[t + 1]; `links` has a `LINK` of each edge."""
 
     first: npt.NDArray[np.int64]
     edges: npt.NDArray[np.void]
+    links: npt.NDArray[np.void]
 
 
 class GraphArrays(NamedTuple):
@@ -145,14 +152,16 @@ class Prospects(NamedTuple):
 
     `most[k, v]` is the most that a unit of token v becomes over up to k hops, zero between searches, and `via[k, v]`
     the edge that it follows. `reached` lists the tokens where it is positive. `floor[h]` is what a path of up to h hops
-    must score to be found; `walk` is the path that tells.
+    must score to be found, as `walk` tells or, of the `least` it was before, paths in the `beam`.
     """
 
     most: npt.NDArray[np.float64]
     via: npt.NDArray[np.int32]
     reached: npt.NDArray[np.int32]
     floor: npt.NDArray[np.float64]
+    least: npt.NDArray[np.float64]
     walk: npt.NDArray[np.int32]
+    beam: npt.NDArray[np.void]
 
 
 class Scratch(NamedTuple):

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from routing_engine.curves.kernels.edge_curve import bound_above, find_last_row
 from routing_engine.curves.kernels.mobius_pieces import X0, Y0, A, B, C
 from routing_engine.jit.decorators import inner
 
 
 @inner
+def find_piece(edge, pieces, x, guess):
+    """Return the row of the piece that input `x` is in; `guess` is where to look first."""
+    first = edge["piece"]
+    end = first + edge["n_pieces"]
+    if first <= guess < end and pieces[guess, X0] <= x and (guess + 1 == end or pieces[guess + 1, X0] > x):
+        return np.int64(guess)
+    return np.int64(find_last_row(pieces, X0, first, edge["n_pieces"], x))
+
+
+@inner
 def compute_derivatives(edge, pieces, x):
     """Output, marginal price and its derivative at input `x`, which must be within the edge's range or 0."""
-    if edge["n_pieces"] == 1:
-        x0, y0, a, b, c = edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
-    else:
-        row = find_last_row(pieces, X0, edge["piece"], edge["n_pieces"], x)
-        p = pieces[row]
-        x0, y0, a, b, c = p[X0], p[Y0], p[A], p[B], p[C]
+    row = np.int64(edge["piece"])
+    if edge["n_pieces"] > 1:
+        row = np.int64(find_last_row(pieces, X0, edge["piece"], edge["n_pieces"], x))
+    return compute_derivatives_in(edge, pieces, row, x)
+
+
+@inner
+def compute_derivatives_in(edge, pieces, row, x):
+    """Return the same where it is known in which piece `x` is."""
+    x0, y0, a, b, c = read_piece(edge, row, pieces)
     q = b + c * (x - x0)
     return y0 + a * (x - x0) / q, a * b / (q * q), -2.0 * a * b * c / (q * q * q)
 
@@ -64,12 +80,18 @@ def bound_net_rate(edge, pieces, dual_price, cost, most):
 
 
 @inner
+def bound_net_rate_soon(edge, dual_price, cost, most):
+    """Return what `bound_net_rate_with_steps` is no larger than; of most edges that do not count, it is enough."""
+    return max(0.0, dual_price * edge["max_average_price"] - cost / min(most, edge["x_max"]))
+
+
+@inner
 def bound_net_rate_with_steps(edge, pieces, dual_price, cost, step, most):
     """`bound_net_rate` where each further piece that a swap enters costs `step` more."""
     most = min(most, edge["x_max"])
     if dual_price <= 0.0 or most <= 0.0 or most < edge["x_min"]:
         return 0.0
-    ceiling = max(0.0, dual_price * edge["max_average_price"] - cost / most)
+    ceiling = bound_net_rate_soon(edge, dual_price, cost, most)
     if cost <= 0.0 or edge["concave"] == 0 or ceiling == 0.0:
         return ceiling
     first, dual_price = edge["piece"], dual_price * bound_above(edge, pieces, most)

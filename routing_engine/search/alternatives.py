@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from routing_engine.route import Route
-from routing_engine.search.path_search import list_edges
-from routing_engine.search.query import Query
-from routing_engine.search.single import Single
+from routing_engine.search.paths.path_search import list_edges
+from routing_engine.search.paths.single import Single
+from routing_engine.search.splits.query import Query
 
 
 def find_alternatives(query: Query, single: Single, count: int) -> list[Route]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from routing_engine.graph.graph import Graph
     from routing_engine.model import Token
-    from routing_engine.search.query import Mask
+    from routing_engine.search.splits.query import Mask
 
 Times = npt.NDArray[np.float64]
 

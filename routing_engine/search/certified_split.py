@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from math import inf
 
@@ -13,18 +14,20 @@ import numpy.typing as npt
 from routing_engine.certificate import Certificate
 from routing_engine.model import Hop
 from routing_engine.route import Route, Side
-from routing_engine.search.allocation import Allocation, Part
-from routing_engine.search.allocation_replay import replay_allocation
-from routing_engine.search.bought import Basket, Bought
-from routing_engine.search.buying import Purchase
-from routing_engine.search.full_paths import bound_amount
-from routing_engine.search.least_input import sell_whole_units
-from routing_engine.search.purchase_replay import replay_purchase
-from routing_engine.search.query import Query
-from routing_engine.search.selling import allocate_beyond_paths, divide_single, is_just
-from routing_engine.search.single import Single
-from routing_engine.search.split import FEW, Splitter
-from routing_engine.search.whole_units import LOST, keep_whole_units
+from routing_engine.search.allocations.allocation import Allocation, Part
+from routing_engine.search.bought_as_sold import buy_as_sold
+from routing_engine.search.paths.single import Single
+from routing_engine.search.purchases.bought import Basket, Bought
+from routing_engine.search.purchases.buying import Purchase
+from routing_engine.search.replays.allocation_replay import replay_allocation
+from routing_engine.search.replays.least_input import sell_whole_units
+from routing_engine.search.replays.purchase_replay import replay_purchase
+from routing_engine.search.sales.full_paths import bound_amount
+from routing_engine.search.sales.selling import allocate_beyond_paths, divide_single, is_just
+from routing_engine.search.splits.few_paths import choose_few_paths
+from routing_engine.search.splits.query import Query
+from routing_engine.search.splits.split import FEW, Splitter
+from routing_engine.search.splits.whole_units import LOST, keep_whole_units
 from routing_engine.values import seal
 
 NO_CHEAPER = 1e-7
@@ -32,6 +35,12 @@ NO_CHEAPER = 1e-7
 
 KEPT = 1e-6
 """Part of what an allocation promises that integers may fall short by; where it is more, others are replayed too."""
+
+FEW_SPLITS = (2, 3, 4, 6)
+"""Over how many paths an amount is divided too where rounding costs much."""
+
+SAME = 1e-9
+"""Part of an amount that an allocation of all of it may lack by rounding."""
 
 Mask = npt.NDArray[np.bool_]
 Attempt = tuple[Allocation, tuple[Hop, ...] | None]
@@ -79,12 +88,23 @@ def _lose_less(
         return routes
     best = routes[0]
     others = keep_whole_units(splitter, (allocation.list_parts(), [single.get_part()]))
-    for other in chain([allocation], others):
+    for other in chain([allocation], others, _divide_by_number(query, splitter, single)):
         flows = splitter.reallocate(other, float(query.request.amount))
         exact = sell_whole_units(query.graph, flows, query.request.amount) if flows.edges else None
         for hops in filter(None, (replay_allocation(splitter, other), exact)):
             best = query.rank([best, query.build_route(hops)])[0]
     return routes if best is routes[0] else query.rank([best, single.route])
+
+
+def _divide_by_number(query: Query, splitter: Splitter, single: Single) -> Iterator[Allocation]:
+    """Yield allocations over a few paths: each path more loses parts of units at its markets."""
+    for splits in FEW_SPLITS:
+        if splits < query.request.max_splits and not splitter.is_over:
+            few = query.shorten(query.request.max_hops, splits)
+            narrower = few.create_splitter(splitter.problem.allowed, len(single.edges))
+            found = narrower.improve([single.get_part()], longer=True, is_judged=False)
+            if found.net > -inf:
+                yield found
 
 
 def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
@@ -95,7 +115,17 @@ def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
         if hops:
             route = query.build_route(hops)
             return CertifiedRoutes([route], _certify(query, splitter, allocation, route))
+    as_sold = query.request.side == Side.EXACT_OUT and buy_as_sold(query, allowed, partial(_sell, allowed=allowed))
+    if as_sold:
+        return CertifiedRoutes([as_sold], [query.certify(as_sold, allowed)] if query.request.certify else [])
     return None
+
+
+def _sell(query: Query, allowed: Mask) -> Route | None:
+    """Return the best route of an exact-in query."""
+    single = query.find_single(allowed, query.request.max_hops)
+    answer = split_single(query, single, allowed) if single else split_beyond_paths(query, allowed)
+    return answer.routes[0] if answer else None
 
 
 def _certify(query: Query, splitter: Splitter, allocation: Allocation | None, route: Route) -> list[Certificate]:
@@ -118,7 +148,7 @@ def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Ma
             yield attempt
             declined = found[0].allocation.count if found[0].cost * (1.0 + NO_CHEAPER) < gross else 0
     else:
-        for each in divide_single(query, splitter, single, allowed):
+        for each in _divide_over_few(splitter, single, divide_single(query, splitter, single, allowed)):
             hops = None if is_just(single, each) else replay_allocation(splitter, each)
             yield each, hops
             declined = max(declined, 0 if hops or is_just(single, each) else each.count)
@@ -129,11 +159,20 @@ def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Ma
         yield from _divide_single(query, query.create_splitter(allowed, len(single.edges)), single, allowed)
 
 
+def _divide_over_few(splitter: Splitter, single: Single, found: list[Allocation]) -> list[Allocation]:
+    """Return allocations, before them one to other paths where no more may be used and it nets more."""
+    few = [choose_few_paths(splitter, best, [single.get_part()], best.list_parts()) for best in found[:1]]
+    return [*(each for each in few if each is not found[0]), *found]
+
+
 def _divide_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, *Attempt]]:
     """Yield allocations of an amount that no single path serves, with their hops unless a market declines."""
     if query.request.side == Side.EXACT_IN:
         for splitter, allocation in allocate_beyond_paths(query, allowed):
-            yield splitter, allocation, replay_allocation(splitter, allocation)
+            takes_all = allocation.amount >= query.request.amount * (1.0 - SAME)
+            few = choose_few_paths(splitter, allocation, allocation.list_parts()) if takes_all else allocation
+            for each in (few, allocation) if few is not allocation else (allocation,):
+                yield splitter, each, replay_allocation(splitter, each)
     elif query.request.max_splits > 1:
         splitter = query.create_splitter(allowed, 0)
         for attempt in _replay_cheapest(query, splitter, Purchase(query, splitter, allowed).run(None)):

@@ -7,8 +7,8 @@ from routing_engine.route import Route
 from routing_engine.search.bridge_times import BridgeTimes, Times
 from routing_engine.search.certified_split import CertifiedRoutes, split_single
 from routing_engine.search.pareto import ParetoSet, find_pareto_set
-from routing_engine.search.query import Query
-from routing_engine.search.single import Single
+from routing_engine.search.paths.single import Single
+from routing_engine.search.splits.query import Query
 
 
 def find_fastest(query: Query, single: Single | None) -> CertifiedRoutes | None:

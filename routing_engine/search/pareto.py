@@ -11,7 +11,7 @@ from routing_engine.certificate import Certificate
 from routing_engine.route import Route, Side
 from routing_engine.search.bridge_times import BridgeTimes
 from routing_engine.search.certified_split import split_beyond_paths, split_single
-from routing_engine.search.query import Mask, Query
+from routing_engine.search.splits.query import Mask, Query
 
 
 class ParetoSet:

@@ -99,8 +99,11 @@ def _has_same_tokens(states: Mapping[str, Market], replaced: Mapping[str, Market
     """Whether new states have the tokens of those that they replace, alike in all that is said of them."""
     for market_id, market in states.items():
         old = replaced[market_id]
-        if old is None or len(old.tokens) != len(market.tokens):
+        if old is None:
             return False
-        if not all(map(is_, old.tokens, market.tokens)) and not all(map(_is_alike, old.tokens, market.tokens)):
+        before, now = old.tokens, market.tokens
+        if len(before) != len(now):
+            return False
+        if not all(map(is_, before, now)) and not all(map(_is_alike, before, now)):
             return False
     return True

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
 from adapters.http.circuit_breaker import BreakerState
-from adapters.rpc.endpoint import LacksBlock, RpcRefused
+from adapters.rpc.endpoint import LacksBlock, RpcRefused, TooMuch
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import COMPARE_S
 from tests.support.nodes import NOW, Network, Node, NodeError, at
@@ -42,15 +42,16 @@ def test_another_endpoint_stands_in_for_one_that_fails(fault):
     assert (good.fault, good.head, good.state) == ("", 100, BreakerState.CLOSED)
 
 
-def test_an_answer_that_anybody_can_make_too_large_does_not_bring_its_endpoint_down():
+@pytest.mark.parametrize("method", ["debug_traceTransaction", "eth_getLogs", "eth_getBlockReceipts"])
+def test_an_answer_that_anybody_can_make_too_large_does_not_bring_its_endpoint_down(method):
     """As a trace of a crafted transaction is: it is refused, and what follows is asked of the same endpoint."""
     network = Network(only=Node())
     pool = pool_of(network)
     pool.read_head()
     network.nodes["only"].fault = TooLarge("the answer is nested deeper than 200")
     for _ in range(5):
-        (answer,) = pool.ask([("debug_traceTransaction", ["0x"])], list, at(100))
-        assert isinstance(answer, RpcRefused)
+        (answer,) = pool.ask([(method, ["0x"])], list, at(100))
+        assert isinstance(answer, TooMuch)
     network.nodes["only"].fault = None
     assert pool.read_head().number == 100
     assert pool.list_health()[0].state == BreakerState.CLOSED
@@ -189,6 +190,19 @@ def test_batches_shrink_to_what_the_endpoint_takes():
     assert "too large a batch" not in node.asked
 
 
+def test_batches_are_as_large_as_before_after_a_stranger_made_an_answer_too_large():
+    network = Network(node=Node())
+    node, pool = network.nodes["node"], pool_of(network)
+    pool.read_head()
+    node.fault = TooLarge("the answer is larger than 32 MB")
+    answers = pool.ask([("eth_getLogs", [{}])] * 8, list)
+    assert all(isinstance(each, TooMuch) for each in answers)
+    node.fault = None
+    before = pool.requests
+    assert pool.ask([("eth_chainId", [])] * 47, list) == ["0x1"] * 47
+    assert pool.requests == before + 1
+
+
 @pytest.mark.parametrize(
     "error", [NodeError("header not found"), NodeError("slow down", -32005), NodeError("missing trie node 0xab")]
 )
@@ -201,6 +215,29 @@ def test_what_only_this_endpoint_lacks_is_asked_of_the_next(error):
     network.nodes["good"].contracts["0xc"] = lambda _: b"\2"
     question = [("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])]
     assert pool_of(network).ask(question, list) == ["0x02"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "query returned more than 10000 results. Try with this block range [0x1, 0x2].",
+        "query exceeds max results 20000, retry with the range 1-2",
+        "Log response size exceeded. You can request any block range with a cap of 10K logs in the response.",
+    ],
+)
+def test_a_provider_that_has_more_than_it_tells_at_once_is_not_away(said):
+    """Some say so with the number by which they say that they are asked too often."""
+
+    def fail(_: bytes) -> bytes:
+        raise NodeError(said, -32005)
+
+    network = Network(node=Node())
+    network.nodes["node"].contracts["0xc"] = fail
+    pool = pool_of(network)
+    for _ in range(5):
+        (answer,) = pool.ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])], list)
+        assert isinstance(answer, TooMuch)
+    assert pool.list_health()[0].state == BreakerState.CLOSED
 
 
 def test_a_pruned_block_is_told_apart_from_an_outage():

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 from eth_abi import decode
+from eth_utils import keccak
 
 from adapters.bridges.across.payments import AcrossPayments
 from adapters.bridges.stargate.payments import StargatePayments
 from adapters.chain.deployments import read_deployments
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
 from adapters.transactions.erc20 import build_approvals
-from adapters.transactions.intermediaries import UNISWAP_V3, Intermediaries, PoolFactory
+from adapters.transactions.intermediaries import UNISWAP_V3, Intermediaries, PoolFactory, SharedVault, VaultCall
 from adapters.transactions.paths import find_path
 from adapters.transactions.payment_builders import PaymentBuilders, append_reference, list_transactions
 from adapters.transactions.uniswap_v3 import UniswapV3Payments, encode_path
@@ -223,6 +224,8 @@ def test_what_is_no_contract_cannot_be_named(address):
         PoolFactory(address=address, interface=UNISWAP_V3)
     with pytest.raises(ValueError, match="must be an address in lower case"):
         Intermediaries(contracts=(address,))
+    with pytest.raises(ValueError, match="must be an address in lower case"):
+        SharedVault(address=address, sessions=frozenset(), is_trade=bool)
 
 
 def test_two_builders_that_call_one_router_are_both_read_back():
@@ -238,3 +241,42 @@ def test_two_builders_that_call_one_router_are_both_read_back():
 
     read = PaymentBuilders([reader(b"a"), reader(b"b")]).find_call_readers(1)[POOL]
     assert [read(POOL, data) for data in (b"a", b"b", b"c")] == [POOL, POOL, None]
+
+
+UNLOCK, SWAP, TAKE, SYNC, SETTLE, BURN, LIQUIDITY = (
+    keccak(text=text)[:4]
+    for text in (
+        "unlock(bytes)",
+        "swap((address,address,uint24,int24,address),(bool,int256,uint160),bytes)",
+        "take(address,address,uint256)",
+        "sync(address)",
+        "settle()",
+        "burn(address,uint256,uint256)",
+        "modifyLiquidity((address,address,uint24,int24,address),(int24,int24,int256,bytes32),bytes)",
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_trade"),
+    [
+        ([(SWAP, 0), (SYNC, 0), (SETTLE, 0), (TAKE, 0)], True),
+        ([(SWAP, 0), (SETTLE, 5), (TAKE, 0)], True),
+        ([(SYNC, 0), (TAKE, 0), (SETTLE, 0), (SYNC, 0), (SETTLE, 0)], True),
+        ([(SWAP, 0), (SETTLE, 0), (TAKE, 0)], False),  # what came before the session pays
+        ([(SYNC, 0), (SETTLE, 0), (SETTLE, 0), (TAKE, 0)], False),
+        ([(SETTLE, 0), (SYNC, 0), (TAKE, 0)], False),
+        ([(SWAP, 0), (BURN, 0), (TAKE, 0)], False),
+        ([(LIQUIDITY, 0), (TAKE, 0)], False),
+        ([(SWAP, 0), (SYNC, 0), (SETTLE, 0), (TAKE, 0, "0x" + "cc" * 20)], False),  # a hook takes something
+    ],
+)
+def test_what_a_session_of_the_managers_pays_for(calls, is_trade):
+    locker = "0x" + "aa" * 20
+    (vault,) = BUILDERS.find_intermediaries(1).vaults
+    told = [
+        VaultCall(sender=rest[0] if rest else locker, value=value, calldata=selector + bytes(32))
+        for selector, value, *rest in ((UNLOCK, 0), *calls)
+    ]
+    assert vault.sessions == {UNLOCK}
+    assert vault.is_trade(told) is is_trade

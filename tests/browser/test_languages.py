@@ -17,6 +17,14 @@ from tests.browser.conftest import Tab
 
 SMALL = {"width": 320, "height": 640}
 WIDE = {"width": 1280, "height": 860}
+SEARCHED = {
+    "en": "dollar euro bitcoin ethereum",
+    "es": "dólar euro bitcoin ethereum",
+    "de": "Dollar Euro Bitcoin Ethereum",
+    "ar": "دولار يورو بيتكوين إيثريوم",
+    "zh": "美元 欧元 比特币 以太坊",
+}
+"""What people call a dollar, a euro, a bitcoin and ether."""
 AMOUNTS = """
 () => {
   const found = [];
@@ -40,6 +48,16 @@ AMOUNTS = """
 }
 """
 """Every amount that is drawn, and whether its signs stand from left to right."""
+TORN_TITLES = """(texts) => texts.filter((text) => {
+  const title = document.getElementById("outcome-title");
+  title.textContent = text;
+  const [style, words] = [getComputedStyle(title), text.split(" ")];
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  pen.letterSpacing = style.letterSpacing;
+  return Math.max(...words.map((word) => pen.measureText(word).width)) > title.clientWidth;
+})"""
+"""Titles of an outcome with a word that no line has room for."""
 HASHES = """
 () => [...document.querySelectorAll(".mono")].filter((each) => each.offsetParent && each.textContent).map((each) => {
   const style = getComputedStyle(each);
@@ -98,12 +116,18 @@ def test_each_language_pays_an_order(make_tab: Callable[..., Tab], language: str
     expect_pay_button(tab, strings, "USDC")
     check_amounts(page)
     tab.inspect(f"{language}-preselected")
+    expect(page.get_by_text(strings.page["rounded"])).to_have_count(0)  # the price itself is exact
     list_tokens(tab, strings)
     check_amounts(page)
     tab.inspect(f"{language}-choose")
+    for word, symbol in zip(SEARCHED[language].split(), ("USDC", "EURC", "cbBTC", "ETH"), strict=True):
+        page.locator("#search").fill(word)
+        expect(page.locator(".token-symbol").get_by_text(symbol, exact=True).first).to_be_visible()
+    page.locator("#search").fill("")
     button = choose(tab, strings, "Arbitrum", "ETH")
     page.locator(".quote-more > summary").click()
     expect(page.locator("#exact-amount")).to_be_visible()
+    expect(page.get_by_text(strings.page["rounded"])).to_be_visible()
     check_amounts(page)
     tab.inspect(f"{language}-quote")
     button.click()
@@ -186,6 +210,8 @@ def test_each_language_tells_what_is_missing_and_what_went_wrong(make_tab: Calla
     expect(page.get_by_role("heading", name=strings.status["failed.underpaid"]["title"])).to_be_visible()
     check_amounts(page)
     tab.inspect(f"{language}-failed")
+    titles = [texts["title"] for texts in (*strings.status.values(), *strings.notice.values())]
+    assert language == "zh" or page.evaluate(TORN_TITLES, [each for each in titles if "{" not in each]) == []
 
 
 def test_a_language_chosen_by_hand_stays_and_answers_are_in_it(make_tab: Callable[..., Tab]) -> None:

@@ -9,8 +9,10 @@ from playwright.sync_api import expect
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
+from api.domain.simulation import Action
 from api.services.orders.commands import cancel, refund
 from api.services.orders.refunds import RefundRequest
+from api.services.simulator.actions import simulate as simulate_action
 from tests.browser.conftest import Tab
 from tests.browser.customer import come_back, expect_heading, simulate
 
@@ -93,10 +95,27 @@ def test_a_short_payment_fails_at_expiry_and_says_where_the_money_is(tab: Tab) -
     assert page.url == f"https://shop.example/failed?payment_order_id={tab.order_id}&status=failed#top"
 
 
+def test_a_page_that_stays_open_stops_asking_for_the_rest_when_the_time_is_over(tab: Tab) -> None:
+    """Found: it went on asking, and the rest came for a failed order."""
+    page = tab.open()
+    simulate(page, "Pay too little")
+    tab.work(10, rounds=2)
+    expect_heading(page, "Part of the payment is missing")
+    tab.shop.clock.advance(hours=24)
+    come_back(page)
+    expect(page.get_by_role("heading", name="The time to pay is over")).to_be_focused()
+    expect(page.locator("#progress").get_by_text("Do not pay any more")).to_be_visible()
+    expect(page.locator("#pay")).to_be_hidden()
+    expect(page.locator("#not-arrived")).to_be_hidden()
+    tab.inspect("time-over")
+    tab.work(2, rounds=2)
+    expect_heading(page, "Payment incomplete")
+
+
 @pytest.mark.parametrize(
     ("action", "title", "text", "status"),
     [
-        ("Pay too much", "Payment complete", "Ask .* to return the difference", OrderStatus.SUCCESS),
+        ("Pay too much", "Payment complete", r"Ask .* to return [\d.]+ USDC\.", OrderStatus.SUCCESS),
         ("Failing bridge", "The bridge returned your payment", "went back to the wallet", OrderStatus.FAILED),
         ("Slow bridge", "Payment complete", "You need to do nothing more", OrderStatus.SUCCESS),
     ],
@@ -141,6 +160,21 @@ def test_another_token_does_not_count(tab: Tab) -> None:
     expect_heading(page, "Another token arrived")
     assert tab.shop.state(tab.order_id).status_reason == StatusReason.WRONG_TOKEN
     tab.inspect("wrong-token")
+
+
+def test_what_came_beside_the_right_payment_is_asked_back_and_nobody_is_sent_away(tab: Tab) -> None:
+    """Found: "You need to do nothing more", and back to the shop, where the money stayed."""
+    page = tab.open()
+    simulate(page, "Send another token")
+    tab.work()
+    expect_heading(page, "Another token arrived")
+    tab.choose("Base", "USDC").click()
+    expect_heading(page, "Payment sent")
+    tab.work(10, rounds=2)
+    expect_heading(page, "Payment complete")
+    expect(page.locator("#outcome")).to_contain_text(re.compile(r"ask .* to return .*1 ETH"))
+    expect(page.get_by_text("You need to do nothing more")).to_be_hidden()
+    expect(page.locator("#redirecting")).to_be_hidden()
 
 
 def test_a_block_that_is_undone_lets_the_customer_pay_again(tab: Tab) -> None:
@@ -199,6 +233,46 @@ def test_what_the_merchant_cancels_is_said_while_the_page_is_open(tab: Tab) -> N
     expect(page.get_by_role("heading", name=re.compile("cancelled this order"))).to_be_focused()
     expect(page.get_by_role("button", name=re.compile("test wallet"))).to_be_hidden()
     tab.inspect("cancelled")
+
+
+def test_a_closed_page_that_stays_open_shows_what_comes(tab: Tab) -> None:
+    """Found: "it is shown here when it arrives", and an open page never showed it."""
+    page = tab.open()
+    expect(tab.pay_button).to_be_visible()
+    order = tab.shop.state(tab.order_id)
+    simulate_action(tab.shop.resources, tab.order_id, Action.PAY)
+    tab.shop.clock.advance(seconds=4)
+    cancel(tab.shop.resources, order.vendor_id, EnvMode.TEST, tab.order_id)
+    expect(page.locator("#outcome")).to_contain_text("If you have sent a payment, it is shown here")
+    tab.shop.work(10, rounds=2)
+    expect(page.locator("#outcome")).to_contain_text("had arrived before")
+
+
+def test_a_success_page_that_stays_open_shows_the_refund(tab: Tab) -> None:
+    page = tab.open()
+    tab.pay_button.click()
+    expect_heading(page, "Payment sent")
+    tab.work(10, rounds=2)
+    page.get_by_role("button", name="Stay on this page").click()
+    order = tab.shop.state(tab.order_id)
+    refund(tab.shop.resources, order.vendor_id, EnvMode.TEST, tab.order_id, RefundRequest())
+    tab.shop.work(10, rounds=2)
+    expect_heading(page, "Payment refunded")
+
+
+def test_a_short_payment_that_is_sent_back_is_not_called_due(tab: Tab) -> None:
+    """Found: "Still due", and "the payment goes on without this page"."""
+    page = tab.open()
+    simulate(page, "Pay too little")
+    tab.work(10, rounds=2)
+    expect_heading(page, "Part of the payment is missing")
+    order = tab.shop.state(tab.order_id)
+    refund(tab.shop.resources, order.vendor_id, EnvMode.TEST, tab.order_id, RefundRequest())
+    come_back(page)
+    expect_heading(page, "Your money is being sent back")
+    expect(page.locator("#progress")).not_to_contain_text("Still due")
+    for part in ("#closing", "#steps"):
+        expect(page.locator(part)).to_be_hidden()
 
 
 def test_a_refund_is_no_way_to_the_success_page(tab: Tab) -> None:

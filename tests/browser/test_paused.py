@@ -36,4 +36,4 @@ def test_a_chain_that_falls_silent_while_a_page_is_open_is_told(tab: Tab, monkey
     expect(tab.pay_button).to_be_hidden()
     monkeypatch.setattr(payability, "is_unread", lambda *_: False)
     come_back(page)
-    expect(page.get_by_role("heading", name="Choose how to pay")).to_be_visible()
+    expect(page.get_by_role("heading", name="Review and pay")).to_be_visible()

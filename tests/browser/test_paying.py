@@ -14,6 +14,22 @@ from tests.browser.customer import come_back
 
 HASH = re.compile("^0x[0-9a-f]{64}$")
 CHECKING = "We are checking whether your payment went out"
+LISTEN = """() => {
+  window.said = [];
+  const region = document.getElementById("announcer");
+  new MutationObserver(() => window.said.push(region.textContent)).observe(region, { childList: true });
+}"""
+"""Notes what is said to people who listen."""
+PLACES = """() => [...document.querySelectorAll("main *, .bill *")].filter((each) => !each.closest(".over"))
+  .filter((each) => each.checkVisibility()).map((each) => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    return [each.tagName, left, top, each.id === "held-bar" || each.role === "timer" ? 0 : width, height];
+  })"""
+"""Where everything stands."""
+IS_PASSED_BY_TAPS = """(notice) => {
+  const { left, top, width, height } = notice.getBoundingClientRect();
+  return !notice.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}"""
 TAP_TWICE_MORE = """
 ([x, y]) => new Promise((resolve) => {
   const hits = [];
@@ -188,15 +204,32 @@ def test_a_payment_whose_request_was_lost_is_sent_again_and_taken_once(tab: Tab)
     button = tab.pay_button
     expect(button).to_be_visible()
     tab.expected.append("Failed to load resource")
+    page.evaluate(LISTEN)
+    page.route("**/status*", lambda route: route.abort())
+    come_back(page)
+    expect(page.locator("#offline")).to_be_visible()
+    again: list[Route] = []
+    page.route("**/pay", lambda route: again.append(route))
     page.route("**/pay", lambda route: route.abort(), times=1)
-    with page.expect_response("**/pay") as taken:
+    with page.expect_event("requestfailed"):
         button.click()
-        expect(page.get_by_role("heading", name=CHECKING)).to_be_visible()
+    expect(page.get_by_role("heading", name=CHECKING)).to_be_visible()
+    come_back(page)
+    expect(page.locator("#trouble")).to_be_visible()
+    expect(page.locator("#offline")).to_be_hidden()
+    page.unroute("**/status*")
+    with page.expect_response("**/pay") as taken:
+        if not again:
+            page.wait_for_event("request", lambda request: request.url.endswith("/pay"))
+        again[0].continue_()
     assert taken.value.status == 200
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     tab.work(10, rounds=2)
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
     assert tab.shop.state(tab.order_id).amount_received == 42_500_000
+    said = page.evaluate("() => window.said")
+    assert "No connection just now." in said
+    assert "Connected again." not in said, "another notice took its place"
 
 
 def test_offline_nothing_is_sent_and_nothing_is_paid_alone_later(tab: Tab) -> None:
@@ -207,7 +240,13 @@ def test_offline_nothing_is_sent_and_nothing_is_paid_alone_later(tab: Tab) -> No
     tab.expected.append("Failed to load resource")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/pay") else None)
+    places = page.evaluate(PLACES)
     tab.context.set_offline(True)
+    expect(page.get_by_text("No connection just now.").filter(visible=True)).to_have_count(1)
+    expect(page.get_by_role("status").first).to_contain_text("No connection just now.")
+    assert page.evaluate(PLACES) == places, "nothing moves"
+    page.locator(".quote-more > summary").scroll_into_view_if_needed()
+    assert page.locator("#offline").evaluate(IS_PASSED_BY_TAPS)
     button.click()
     said = page.locator("#problem").get_by_text("You were offline, so nothing was sent.")
     expect(said).to_be_visible()
@@ -217,6 +256,8 @@ def test_offline_nothing_is_sent_and_nothing_is_paid_alone_later(tab: Tab) -> No
     tab.context.set_offline(False)
     with page.expect_response("**/status"):
         come_back(page)
+    expect(page.locator("#offline")).to_be_hidden()
+    expect(page.get_by_role("status").first).to_have_text("Connected again.")
     expect(said).to_be_visible()
     assert asked == []
     button.click()

@@ -242,6 +242,15 @@ def test_everything_is_searched_over_all_networks(tab: Tab) -> None:
     search.fill("arbitrum dai")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("Arbitrum")
+    search.fill("\uff35\uff33\uff24\uff23 base")  # as some keyboards write it
+    expect(rows.first).to_contain_text("USDC Base")
+    search.fill("ether")
+    expect(rows.first).to_contain_text("ETH")
+    search.fill("eth base")
+    expect(rows.first).to_contain_text(re.compile(r"ETH\s*Base\s*Ether\b"))
+    for word, token in (("bitcoin", "cbBTC"), ("dollar", "USDC"), ("euro", "EURC"), ("stablecoin", "DAI")):
+        search.fill(word)
+        expect(rows.filter(has_text=token).first).to_be_visible()
     search.fill("no such coin")
     expect(page.get_by_text("Nothing matches.").last).to_be_visible()
     tab.inspect("no-match")

@@ -34,6 +34,18 @@ def pay(tab: Tab, *way: str, **order: Any) -> Page:
     return page
 
 
+def test_an_hour_has_two_digits_on_a_receipt_too(make_tab: Callable[..., Tab]) -> None:
+    """Found: 2:14:53 on the receipt, 02:14 beside it."""
+    tab = make_tab(timezone_id="America/New_York")
+    page = tab.open()
+    expires = page.locator("#deadline time")
+    expect(expires).to_have_text(re.compile(r", 0\d:\d\d \S+$"))
+    tab.pay_button.click()
+    expect_heading(page, "Payment sent")
+    tab.work(4, rounds=4)
+    expect(page.locator("#receipt-rows time")).to_have_text(re.compile(r", 0\d:\d\d:\d\d \S+$"))
+
+
 def give_back(tab: Tab, amount: int | None = None) -> None:
     """Let the merchant send back what came, or a part of it."""
     order = tab.shop.state(tab.order_id)

@@ -105,7 +105,7 @@ def test_the_page_alone_is_painted(tab: Tab) -> None:
 
 def test_no_name_of_the_joined_script_hides_one_of_the_browser(customer: Page) -> None:
     """Modules had names of their own; joined, each name holds in all of them."""
-    names = [name for path in (FOLDER / "payment").glob("*.js") for name in list_names(path)]
+    names = [name for path in (FOLDER / "payment").rglob("*.js") for name in list_names(path)]
     assert len(names) > 100
     assert customer.evaluate("(names) => names.filter((name) => name in window)", names) == []
 

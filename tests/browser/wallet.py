@@ -59,7 +59,8 @@ class TestWallet:
     """One account; `declines` are methods that its user refuses, `knows` the chains that it can switch to.
 
     To what it `holds` its user says nothing until `confirm`; `prompts` are the requests that wait so. `failures` are
-    errors that it gives instead of an answer; in `fails_after` are methods that it carries out, and then fails. With a
+    errors that it gives instead of an answer; in `fails_after` are methods that it carries out, and then fails, in
+    `forgets` those that it carries out and never answers. With a
     `key` it signs typed data.
     An atomic one does several calls in one transaction: its account delegates to a contract that does (EIP-7702).
     What happens `before_batch` the page does not see coming.
@@ -77,6 +78,7 @@ class TestWallet:
     prompts: list[str] = field(default_factory=list)
     failures: dict[str, dict[str, Any]] = field(default_factory=dict)
     fails_after: set[str] = field(default_factory=set)
+    forgets: set[str] = field(default_factory=set)
     gas_price: str = "0x1"
     account: str = PAYER
     key: bytes = b""
@@ -102,6 +104,9 @@ class TestWallet:
             if method in self.declines:
                 raise WalletError(4001, "User rejected the request.")
             result = self._result(method, json.loads(parameters))
+            if method in self.forgets:
+                self.holds.add(method)
+                return json.dumps({"held": True})
             if method in self.fails_after:
                 raise WalletError(-32603, '{"code":-32603,"message":"socket hang up"}')
             return json.dumps({"result": result})

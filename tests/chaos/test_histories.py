@@ -58,8 +58,7 @@ def test_whatever_happens_each_transfer_counts_once_and_for_its_payers_order(
             deaths.append(1)
             raise Died
 
-    for module in ("watcher", "second_looks"):
-        monkeypatch.setattr(f"api.services.settlement.watching.{module}.credit", credit_and_die)
+    monkeypatch.setattr("api.services.settlement.watching.writing.credit", credit_and_die)
     for first in range(0, HISTORIES, A_DATABASE):
         folder = tmp_path / str(first)
         folder.mkdir()

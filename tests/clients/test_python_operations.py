@@ -62,6 +62,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "getPaymentOrder": (lambda c: c.orders.get("po_1"), models.PaymentOrder),
     "cancelPaymentOrder": (lambda c: c.orders.cancel("po_1"), models.PaymentOrder),
     "refundPaymentOrder": (lambda c: c.orders.refund("po_1", amount=5, to=ONE), models.PaymentOrder),
+    "cancelRefund": (lambda c: c.orders.cancel_refund("po_1", "rf_1"), models.PaymentOrder),
     "simulatePaymentOrder": (lambda c: c.orders.simulate("po_1", "pay"), models.PaymentOrder),
     "exportTransfers": (
         lambda c: c.transfers.export(moved_from=FILTER["created_from"], moved_to=FILTER["created_to"], env_mode="test"),
@@ -97,7 +98,9 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "listWebhookDeliveries": (lambda c: c.webhooks.list_deliveries("ep_1", limit=5), models.Delivery),
     "redeliverWebhookDelivery": (lambda c: c.webhooks.redeliver("dlv_1"), models.Delivery),
     "listEvents": (
-        lambda c: c.events.list(since=datetime(2026, 3, 1, tzinfo=UTC), type="payment_refunded", limit=5),
+        lambda c: c.events.list(
+            since=datetime(2026, 3, 1, tzinfo=UTC), type="payment_refunded", payment_order_id="po_1", limit=5
+        ),
         models.ListedEvent,
     ),
     "getEvent": (lambda c: c.events.get("evt_1"), models.ListedEvent),

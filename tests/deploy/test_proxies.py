@@ -161,11 +161,12 @@ def test_plain_http_leads_to_https(site: Site) -> None:
     """Caddy does that by itself."""
     text = (site.service.data_dir.parent / "checkout.conf").read_text()
     port = int(text.partition("listen 127.0.0.1:")[2].partition(";")[0])
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    connection.request("GET", "/payment/po_1", headers={"Host": "pay.example"})
-    answer = connection.getresponse()
-    assert (answer.status, answer.headers["Location"]) == (301, "https://pay.example/payment/po_1")
-    connection.close()
+    for host in ("pay.example", "evil.example"):  # and to no host that only the caller speaks of
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("GET", "/payment/po_1", headers={"Host": host})
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["Location"]) == (301, "https://pay.example/payment/po_1")
+        connection.close()
 
 
 def test_nginx_answers_for_a_first_certificate_without_having_one(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from click import Command
 
 from api.cli.commands import main
 from api.market_settings import read_endpoints
-from api.services.operations.metrics import COUNTERS, GAUGES
+from api.services.operations.series import COUNTERS, GAUGES
 from api.settings import SETTINGS
 from tests.deploy.files import DEPLOY, ROOT, read, replace_all
 from tests.support.cli_reference import list_commands

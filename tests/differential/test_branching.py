@@ -9,7 +9,7 @@ import pytest
 
 from routing_engine import Route, Router, RouteRequest, RouteResult, Snapshot, Token
 from routing_engine.markets import ConstantProductPool
-from routing_engine.search.split import FEW
+from routing_engine.search.splits.split import FEW
 
 UNIT, POOL_GAS, POOLS, GAS_PRICE = 10**18, 120_000, 7, 30 * 10**9
 WETH, BUY = (

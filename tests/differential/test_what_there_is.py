@@ -17,8 +17,8 @@ from routing_engine.kernels.split.flow_network import MergedPaths, create_networ
 from routing_engine.kernels.split.newton_allocation import FINE
 from routing_engine.kernels.split.pruning import optimise
 from routing_engine.markets import ConstantProductPool
-from routing_engine.search.allocation import Allocation
-from routing_engine.search.path_search import Search
+from routing_engine.search.allocations.allocation import Allocation
+from routing_engine.search.paths.path_search import Search
 from tests.differential.test_certificate import PATIENT_MS, excluded, own_rivals
 from tests.support.dirty_markets import make_market
 from tests.support.emulations import Emulations

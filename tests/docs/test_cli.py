@@ -27,7 +27,7 @@ def test_the_examples_name_commands_and_options_that_exist() -> None:
 
 
 def test_every_command_is_run_by_a_test() -> None:
-    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((TESTS / "api").glob("test_*.py")))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((TESTS / "api").rglob("test_*.py")))
     text += (TESTS / "support" / "running.py").read_text(encoding="utf-8")
     missing = [
         words

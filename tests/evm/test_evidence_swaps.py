@@ -165,6 +165,20 @@ def test_nor_in_place_of_what_the_router_pays(net: MainNet, payer: Wallet, thief
     assert (THEIRS in own(found), found.sender) == (False, "")
 
 
+def test_nor_has_other_coin_of_that_amount_the_number_of_what_the_router_pays(net: MainNet, thief: Wallet) -> None:
+    """A token on the way sends the merchant as much coin as the router does later, out of somebody's contract."""
+    tool = runner_on(net.chain)
+    net.fund(tool.address, "ETH", 10**18)
+    token = eager_pair(net, tool, run(tool, [(SHOP, 10**14, b"")]), thief.address)
+    path = [token.address, net.tokens["USDC"].address, WETH]
+    swap = data_of(net.v2_router, "swapTokensForExactETH", 10**14, 10**22, path, SHOP, FOREVER)
+    found = found_in(net, thief.send(net.v2_router.address, swap + THEIRS), [SHOP])
+    assert [row.amount for row in found] == [10**14, 10**14]
+    (paid,) = [row for row in found if row.log_index == FIRST_INNER_TRANSFER]
+    assert paid.namings[0].caller == thief.address, "it is of the router's call, not of the token's"
+    assert not any(THEIRS in own(row) for row in found)
+
+
 def test_a_pool_is_a_market_only_if_its_factory_says_so(net: MainNet, thief: Wallet, node: Meddling) -> None:
     """Somebody's contract claims to be a pair, so that what it loses would not count."""
     usdc = net.tokens["USDC"]

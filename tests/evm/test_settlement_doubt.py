@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.rpc import heads
 from tests.support.databases import DIALECTS, Databases
 from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_calls, hide_first_log, hide_logs, lying_rpc, relabel
 from tests.support.main_net import MainNet, running_main_net
@@ -86,6 +87,30 @@ def test_a_transaction_that_never_was_pays_nothing(opened: Opened, endpoints: in
     assert shop.balance(BASE) == 0
     assert not shop.outcome(order_id).startswith("success")
     assert [row.amount for row in shop.shop.payments()] == [PRICE]  # it was seen, and is not believed
+
+
+@pytest.mark.parametrize(("endpoints", "liars"), [(2, 1), (3, 1), (2, 2)])
+def test_a_final_payment_is_lost_by_no_single_endpoints_word(
+    opened: Opened, endpoints: int, liars: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: one endpoint that told of it in a later block had a paid order called `reorged`; two are believed."""
+    monkeypatch.setattr(heads, "AGREE_S", 0)  # they agree on what is final every few seconds
+    shop, rpcs = opened(endpoints)
+    order_id, reference = shop.order()
+    tx_hash = pay(shop, reference)
+    shop.look()
+    shop.finalise()
+    (paid,) = (row for row in shop.shop.payments() if row.order_id == order_id)
+    assert paid.state == "final"
+    shop.pass_time(2)
+    elsewhere = shop.nets[BASE].chain.number
+    for liar in rpcs[:liars]:
+        invention = Invention(elsewhere, shop.token(BASE), paid.sender, shop.address, PRICE, reference, tx_hash=tx_hash)
+        liar.lies.append(invention)
+    shop.look(SETTLED)
+    is_lost = liars > 1
+    assert ("success/reorged" in shop.shop.history(order_id)) == is_lost
+    assert ("payment_failed" in {event["type"] for event in shop.shop.events(order_id)}) == is_lost
 
 
 @pytest.mark.parametrize("endpoints", [1, 2])

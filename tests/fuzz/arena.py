@@ -157,6 +157,10 @@ def do_business(shop: Shop, desk: Desk, pool: Pool, receiver: str) -> None:
     for _ in range(STRAYS):
         send(shop, shop.create(), 10**6, reference=None)
     paid = [scene.make_paid_order() for _ in range(3)]
+    for order in paid:
+        asked = shop.post(f"/api/v1/payment/{order}/refund", {"amount": "100000"})
+        shop.post(f"/api/v1/payment/{order}/cancel_refund", {"refund": asked.get_json()["refunds"][0]["id"]})
+        pool.gather((shop.merchant.id, str(EnvMode.TEST)), asked.get_data(as_text=True))
     shop.post(f"/api/v1/payment/{paid[0]}/refund", {"amount": "300000"})
     shop.post(f"/api/v1/payment/{shop.create()}/cancel")
     shop.create_live()

@@ -133,6 +133,7 @@ class Drawer:
         if mode == "positive":
             case.query = sense.improve(dict(case.query or {}), chance)
             case.body = sense.improve(case.body, max(chance, 0.01))
+            sense.pair(case.path_parameters, case.body)
         else:
             case.body = self._keep_at_home(case.body, sense)
         self._prepare(case, sense)

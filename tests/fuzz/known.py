@@ -71,6 +71,13 @@ class Sense:
         """Return a path's parameters, mostly of what is there."""
         return {name: self._improve_one(name, value, MOST_IMPROVED) for name, value in parameters.items()}
 
+    def pair(self, placed: dict[str, Any], body: Any) -> None:
+        """Name a refund of the order that a request is about, where it names one."""
+        known = self.pool.pick_refund(self.caller, self.dice)
+        names_one = isinstance(body, dict) and "refund" in body and "order_id" in placed
+        if known and names_one and self.dice.random() < MOST_IMPROVED:
+            body["refund"], placed["order_id"] = known
+
     def _improve_one(self, name: str, value: Any, chance: float) -> Any:
         if name == "webhook_url":
             return self.choose_webhook_url()

@@ -15,6 +15,7 @@ SOURCES: dict[str, dict[str, str]] = {
         "cancelPaymentOrder": ORDER,
         "simulatePaymentOrder": ORDER,
         "refundPaymentOrder": ORDER,
+        "cancelRefund": ORDER,
         "listPaymentOrders": f"data/0/{ORDER}",
     },
     "subscription_id": {

@@ -16,6 +16,7 @@ PUBLIC = "qt"
 """Of quotes: they belong to nobody."""
 PRIVATE = ("po", "ep", "evt", "dlv", "tr")
 ID = re.compile(rf"\b(po|ep|evt|dlv|tr|qt)_[{ALPHABET}]{{{TIME_CHARS + RANDOM_CHARS}}}\b")
+REFUND = re.compile(r"\brf_[0-9a-f]{32}\b")
 CURSOR = re.compile(r'"next_cursor": ?"([^"]+)"')
 KEPT = 200
 FOREIGN = 0.12
@@ -38,12 +39,13 @@ class Caller:
 
 @dataclass
 class Pool:
-    """Ids by owner and prefix, the newest of each, and pages' cursors."""
+    """Ids by owner and prefix, the newest of each, refunds with their orders, and pages' cursors."""
 
     owners: tuple[Owner, ...]
     _ids: defaultdict[tuple[Owner | None, str], deque[str]] = field(
         default_factory=lambda: defaultdict(lambda: deque(maxlen=KEPT))
     )
+    _refunds: defaultdict[Owner, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     _cursors: deque[str] = field(default_factory=lambda: deque(["0"], maxlen=KEPT))
 
     def gather(self, owner: Owner | None, text: str) -> set[str]:
@@ -53,6 +55,9 @@ class Pool:
             prefix = each.partition("_")[0]
             if prefix == PUBLIC or owner is not None:
                 self.add(None if prefix == PUBLIC else owner, each)
+        orders = [each for each in found if each.startswith("po_")]
+        if owner is not None and len(orders) == 1:
+            self._refunds[owner].update(dict.fromkeys(REFUND.findall(text), orders[0]))
         self._cursors.extend(CURSOR.findall(text)[:1])
         return {each for each in found if not each.startswith(PUBLIC)}
 
@@ -81,6 +86,11 @@ class Pool:
         if dice.random() < FOREIGN:
             owner = dice.choice(self.owners)
         return self._choose(self._ids[owner, prefix], dice, prefix)
+
+    def pick_refund(self, caller: Caller, dice: Random) -> tuple[str, str] | None:
+        """Return one of the caller's refunds, and its order; None where he has none."""
+        known = self._refunds.get(caller.owner) if caller.owner else None
+        return dice.choice(list(known.items())) if known else None
 
     def pick_cursor(self, dice: Random) -> str:
         """Return where a page began or ended."""

@@ -16,7 +16,7 @@ from routing_engine.market import Market
 from routing_engine.markets import BridgeLane, LaneFee
 from routing_engine.model import Hop, Token
 from routing_engine.search.pareto import ParetoSet
-from routing_engine.search.query import Query
+from routing_engine.search.splits.query import Query
 from tests.support.markets import brute_force, every_route, market_of, random_markets, token
 
 GAS_PRICES = {1: 20 * 10**9, 10: 10**8}

@@ -49,10 +49,13 @@ def assert_same(one: Graph, other: Graph) -> None:
         assert np.array_equal(mine.first, theirs.first)
         for name in EDGE.names or ():
             assert np.array_equal(mine.edges[name], theirs.edges[name]), name
+        assert np.array_equal(mine.links, theirs.links)
     assert np.array_equal(one.pieces, other.pieces)
     assert np.array_equal(one.source, other.source)
     assert np.array_equal(one.prices, other.prices)
     assert np.array_equal(one.units, other.units)
+    for followed, compiled in zip(one.roundings, other.roundings, strict=True):
+        assert np.array_equal(followed, compiled)
 
 
 def traded(rng: random.Random, market: Market) -> Market:

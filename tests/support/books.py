@@ -113,10 +113,12 @@ def _check_received(books: Books) -> None:
 
 
 def _check_refunds(books: Books) -> None:
-    """No more is asked back of a payment than it brought."""
-    asked: Counter[int] = Counter()
+    """No more is asked back of a payment than it brought; of what is cancelled, only what was sent all the same."""
+    asked, sent = Counter[int](), Counter[int | None]()
+    for row in books.payments:
+        sent[row.refund_id] += row.amount if row.kind == TransferKind.REFUND and row.state not in GONE else 0
     for refund in books.refunds:
-        asked[refund.payment_id] += refund.amount
+        asked[refund.payment_id] += max(0 if refund.cancelled_at else refund.amount, sent[refund.id])
     brought = {row.id: row.amount for row in books.payments}
     books.wrong.extend(
         f"payment {number} brought {brought[number]}, and {amount} is asked back"

@@ -31,8 +31,8 @@ OF_CHAIN = {"ARB": 42161}
 """Tokens whose drawing here is too long, and is the chain's."""
 MAIN = {"ETH", "WETH", "POL", "WPOL", "USDC", "USDT", "DAI", "USDe", "PYUSD", "EURC", "WBTC", "ARB", "OP"}
 """What most people pay with: drawn in any case."""
-FIRST = {"ETH", "WETH", "POL", "WPOL", "USDC", "USDT", "DAI"}
-"""What the first look at a page may show, beside chains. Who sees the list fetches the other sprite too."""
+FIRST = {"ETH", "POL", "USDC", "USDT"}
+"""What the best ways to pay show as a rule, beside chains. Who sees the list fetches the other sprite too."""
 MORE = "more-"
 """Begins the names in the other sprite."""
 LONGEST = 350

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +27,8 @@ class LyingRpc:
     """What an endpoint does wrong; a test changes it as it goes on.
 
     `lag` is how many blocks it is behind; `hangs` keeps every question without an answer until the end; with `refuses`
-    each is answered with a fault of the server. `asked` are the methods of each request.
+    each is answered with a fault of the server. Of events it gives `most_logs` at once, as most providers have a limit.
+    `asked` are the methods of each request.
     """
 
     node: str
@@ -35,6 +37,7 @@ class LyingRpc:
     lag: int = 0
     hangs: bool = False
     refuses: bool = False
+    most_logs: int = sys.maxsize
     asked: list[list[str]] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -71,6 +74,9 @@ class LyingRpc:
         result = answer["result"]
         if self.lag:
             result = _before(question, result, newest)
+        if question["method"] == "eth_getLogs" and len(result) > self.most_logs:
+            refusal = {"code": -32005, "message": f"query returned more than {self.most_logs} results"}
+            return {"jsonrpc": "2.0", "id": question["id"], "error": refusal}
         for lie in self.lies:
             result = lie(question["method"], question["params"], copy.deepcopy(result))
         return {**answer, "result": result}

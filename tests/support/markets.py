@@ -13,7 +13,7 @@ from routing_engine.markets import BridgeLane, ConstantProductPool, LaneFee
 from routing_engine.model import Token
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
-from routing_engine.search.path_search import replay
+from routing_engine.search.paths.path_search import replay
 
 
 def token(name: str, decimals: int = 18) -> Token:

@@ -10,7 +10,7 @@ from routing_engine import QuoteRefused, Route, Router, RouteRequest, Side, Toke
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.market import Market
 from routing_engine.model import Hop
-from routing_engine.search.path_search import Edge, replay
+from routing_engine.search.paths.path_search import Edge, replay
 
 PARTS = 16
 """The amount is divided in sixteenths."""

@@ -21,6 +21,8 @@ PACKAGES = {
     "caddy": "caddy",
     "prometheus": "prometheus",
     "promtool": "prometheus",
+    "prometheus-alertmanager": "prometheus-alertmanager",
+    "amtool": "prometheus-alertmanager",
     "pgbouncer": "pgbouncer",
     "systemd-analyze": "systemd",
 }

@@ -28,7 +28,7 @@ from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import list_unmatched
 from api.services.settlement.watching.watcher import watch
-from api.services.vendors.vendors import Account, create_vendor, set_account
+from api.services.vendors.vendors import Account, set_account
 from api.storage.db import Database
 from api.storage.tables import PaymentOrder
 from routing_engine import Market, Snapshot
@@ -39,6 +39,7 @@ from tests.support.chain import GAS, Chain
 from tests.support.clock import SettableClock
 from tests.support.main_net import MainNet
 from tests.support.shop import Shop
+from tests.support.vendors import VendorMaker
 
 PRICE = 1_000_000
 """One dollar of USDC."""
@@ -47,6 +48,7 @@ FINAL_BLOCKS = 70
 
 _STANDING: list[Flask] = []
 """The application, once it was built."""
+_VENDORS = VendorMaker()
 
 
 def somebody(name: str) -> str:
@@ -245,7 +247,7 @@ def open_account(
     """Make a merchant who receives USDC and coin on Base."""
     address = somebody(name)
     with resources.database.write() as session:
-        vendor = create_vendor(session, f"Tea & {name}", clock.now())
+        vendor = _VENDORS.make(session, f"Tea & {name}", clock.now())
         for symbol in ("USDC", "ETH"):
             token = token_registry.token(symbol, 8453)
             account = Account(

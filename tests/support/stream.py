@@ -17,8 +17,9 @@ from flask import Flask
 from websockets.sync.client import ClientConnection
 
 from api.serving.asgi import compose
-from api.serving.connections import EndingProtocol, EvenProtocol
+from api.serving.connections import EndingProtocol
 from api.serving.server import MESSAGE_BYTES, PING_S
+from api.serving.sockets import EvenProtocol
 
 USDC_POLYGON = "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"
 CRV_POLYGON = "0x172370d5Cd63279eFa6d502DAB29171933a610AF"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Dialect
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -28,6 +28,7 @@ class Written:
     """A vendor that the service made, and the statements that write its rows."""
 
     vendor: NewVendor
+    at: datetime
     key_ids: Mapping[EnvMode, str]
     statements: tuple[str, ...]
 
@@ -36,25 +37,27 @@ class VendorMaker:
     """Makes vendors with keys, ids and addresses of their own; the service's way takes longer than many tests."""
 
     def __init__(self) -> None:
-        self._written: dict[tuple[str, datetime], Written] = {}
+        self._written: dict[str, Written] = {}
 
     def make(self, session: Session, name: str, at: datetime) -> NewVendor:
         """Make a vendor; nobody else may have the name."""
         connection = session.connection()
-        kind = connection.dialect.name, at
-        if kind not in self._written:
+        dialect = connection.dialect
+        if dialect.name not in self._written:
             vendor = create_vendor(session, name, at)
-            self._written[kind] = _write_down(connection, vendor)
+            self._written[dialect.name] = _write_down(connection, vendor, at)
             return vendor
-        earlier = self._written[kind]
+        earlier = self._written[dialect.name]
         keys = {env: text[:KEY_PREFIX] + secrets.token_urlsafe(KEY_BYTES) for env, text in earlier.vendor.keys.items()}
         vendor = NewVendor(vendor_id=make_id(IdPrefix.VENDOR, at), name=name, keys=keys)
         script = ";".join(earlier.statements)
-        for old, new in _find_changes(earlier, vendor, at):
+        times = _store_time(earlier.at, dialect), _store_time(at, dialect)
+        for old, new in (times, *_find_changes(earlier, vendor, at)):
+            assert _write_value(old) in script
             script = script.replace(_write_value(old), _write_value(new))
         driver = connection.connection.driver_connection
         assert driver is not None
-        for statement in (script,) if connection.dialect.name == "postgresql" else script.split(";"):
+        for statement in (script,) if dialect.name == "postgresql" else script.split(";"):
             driver.execute(statement)
         return vendor
 
@@ -72,7 +75,14 @@ def _find_changes(earlier: Written, vendor: NewVendor, at: datetime) -> Iterator
         yield old[-4:], new[-4:]
 
 
-def _write_down(connection: Connection, vendor: NewVendor) -> Written:
+def _store_time(moment: datetime, dialect: Dialect) -> object:
+    """Return a moment as a row has it."""
+    write = Vendor.__table__.c.created_at.type.dialect_impl(dialect).bind_processor(dialect)
+    assert write is not None
+    return write(moment)
+
+
+def _write_down(connection: Connection, vendor: NewVendor, at: datetime) -> Written:
     """Return a vendor with the statements that would write it, in the words of the connection's database."""
     statements = []
     for table in TABLES:
@@ -83,7 +93,7 @@ def _write_down(connection: Connection, vendor: NewVendor) -> Written:
         statements.append(f"INSERT INTO {name} ({', '.join(found.keys())}) VALUES {rows}")
     keys = connection.exec_driver_sql("SELECT env_mode, id, vendor_id FROM api_keys")
     key_ids = {EnvMode(env_mode): key_id for env_mode, key_id, owner in keys if owner == vendor.vendor_id}
-    return Written(vendor=vendor, key_ids=key_ids, statements=tuple(statements))
+    return Written(vendor=vendor, at=at, key_ids=key_ids, statements=tuple(statements))
 
 
 def _write_value(value: object) -> str:

@@ -19,17 +19,20 @@ from adapters.transactions.decoding import LONGEST, decode_payment
 from adapters.transactions.payment_builders import PaymentBuilders
 from api.domain.transfers import FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.candidates import search_addresses
+from api.services.ledger.evidence.call_paths import MOST_NAMINGS
 from api.services.ledger.evidence.calldata import CalldataEvidence
-from api.services.ledger.evidence.evidence import MOST_NAMINGS, TracedEvidence
+from api.services.ledger.evidence.evidence import TracedEvidence
+from api.services.ledger.evidence.listed_contracts import Listed
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, WRAPPED, list_coin_movements, list_token_movements
 from api.services.ledger.evidence.permissions import PERMIT2
+from api.services.ledger.evidence.things import list_things
 from api.services.ledger.evidence.traces import MOST_FRAMES, CallTree, UnbelievableTrace, read_trace
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import Hop
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 
-SHOP, PAYER, TOKEN, TOOL = (f"0x{digit * 20}" for digit in ("51", "aa", "cc", "77"))
+SHOP, PAYER, TOKEN, TOOL, SELLER = (f"0x{digit * 20}" for digit in ("51", "aa", "cc", "77", "5e"))
 REFERENCE = b"reference of one"
 WORK = 60
 """Python calls for each call of a trace, at most."""
@@ -72,9 +75,10 @@ def receipt(*logs: Log) -> Receipt:
     return Receipt(tx_hash="0x" + "77" * 32, block_hash="0x" + "00" * 32, is_successful=True, logs=logs)
 
 
-def evidence_of(tree: CallTree, logs: tuple[Log, ...]) -> TracedEvidence:
+def evidence_of(tree: CallTree, logs: tuple[Log, ...], *routers: str) -> TracedEvidence:
     movements = [*list_token_movements(1, logs, tree.frame_of_log), *list_coin_movements(tree)]
-    return TracedEvidence(tree, movements, listed=(), recipients={SHOP}, events=(), bridges=())
+    listed = Listed(contracts=frozenset(routers), passing=frozenset(routers))
+    return TracedEvidence(tree, movements, listed=listed, earned={}, recipients={SHOP}, events=(), bridges=())
 
 
 def work_of(act: Callable[[], object]) -> int:
@@ -251,6 +255,34 @@ def test_what_wraps_the_coin_checks_no_signature(is_checked: bool) -> None:
     assert found.proof_of(movement).sender == (PAYER if is_checked else "")
 
 
+@pytest.mark.parametrize("kind", ["CALL", "DELEGATECALL", "STATICCALL"])
+def test_who_borrows_the_code_that_checks_signatures_checks_none(kind: str) -> None:
+    """What was used up is not used up in the borrower's own storage."""
+    data = Function("permit(address,address,uint256,uint256,uint8,bytes32,bytes32)")
+    signed = data(PERMIT2, PAYER, TOOL, 1, 2**40, 27, bytes(32), bytes(32)).data
+    log = log_of(0, PAYER, SHOP)
+    checking = call(person(1), PERMIT2, signed) | {"type": kind}
+    root = call(TOOL, person(1), calls=[checking, call(person(1), TOKEN, logs=[told(log)])])
+    found = evidence_of(read_trace(root, sent(root), receipt(log)), (log,))
+    (movement,) = found.movements
+    assert found.proof_of(movement).sender == (PAYER if kind == "CALL" else "")
+
+
+@pytest.mark.parametrize("borrows", [False, True])
+@pytest.mark.parametrize("is_called_back", [False, True])
+def test_a_router_that_calls_whatever_it_is_told_to_calls_nobody_back(is_called_back: bool, borrows: bool) -> None:
+    """One of them makes any call for anybody. So only what a contract itself has called is its own affair."""
+    pot, router, logs = person(9), person(1), (log_of(0, PAYER, person(9)), log_of(1, person(9), SHOP))
+    given, paid = (call(maker, TOKEN, logs=[told(log)]) for maker, log in zip((PAYER, pot), logs, strict=True))
+    asking = call(router, pot, calls=[paid])
+    borrowed = call(router, router, calls=[asking]) | {"type": "DELEGATECALL"} if borrows else asking
+    calls = [given, call(pot if is_called_back else PAYER, router, calls=[borrowed])]
+    root = call(PAYER, pot, REFERENCE, calls=calls) if is_called_back else call(PAYER, PAYER, REFERENCE, calls=calls)
+    found = evidence_of(read_trace(root, sent(root), receipt(*logs)), logs, router)
+    movement = next(row for row in found.movements if row.recipient == SHOP)
+    assert [each.is_own for each in found.proof_of(movement).namings][-1:] == [is_called_back]
+
+
 @pytest.mark.parametrize("is_traced", [False, True])
 def test_a_lender_is_not_the_payer_with_or_without_a_trace(is_traced: bool) -> None:
     log = log_of(0, PAYER, SHOP)
@@ -262,7 +294,10 @@ def test_a_lender_is_not_the_payer_with_or_without_a_trace(is_traced: bool) -> N
 
 
 def calldata_of(root: dict[str, Any], *logs: Log) -> CalldataEvidence:
-    return CalldataEvidence(1, sent(root), receipt(*logs), listed=(), recipients={SHOP}, events=())
+    return CalldataEvidence(
+        1, sent(root), receipt(*logs), tokens=list(list_token_movements(1, logs)), things=(), listed=Listed(),
+        recipients={SHOP}, events=(),
+    )  # fmt: skip
 
 
 @given(before=st.binary(max_size=60), after=st.binary(max_size=60), number=st.integers(0, 2**160 - 1))
@@ -344,3 +379,34 @@ def test_a_receipt_with_more_than_the_trace_is_not_its() -> None:
     root = call(PAYER, TOOL)
     with pytest.raises(UnbelievableTrace, match="fewer"):
         read_trace(root, sent(root), receipt(replace(log_of(0, PAYER, SHOP), index=3)))
+
+
+def test_a_pool_that_is_made_to_call_somebody_names_nothing_and_pays_nothing() -> None:
+    """What stands behind its call is its caller's, and what leaves it meanwhile is somebody's."""
+    pool = person(1)
+    paid = log_of(0, pool, SHOP, 5)
+    inner = call(pool, TOOL, REFERENCE, calls=[call(pool, TOKEN, logs=[told(paid)])])
+    root = call(PAYER, pool, REFERENCE, calls=[inner])
+    tree = read_trace(root, sent(root), receipt(paid))
+    movements = list(list_token_movements(1, (paid,), tree.frame_of_log))
+    listed = Listed(contracts=frozenset({pool}), pools={pool: TRANSFER_TOPIC})
+    evidence = TracedEvidence(
+        tree, movements, listed=listed, earned={}, recipients={SHOP}, events=(), bridges=()
+    )  # fmt: skip
+    proof = evidence.proof_of(movements[0])
+    assert (proof.sender, [each.is_own for each in proof.namings]) == ("", [False, False])
+
+
+@pytest.mark.parametrize(("writer", "payer"), [(PAYER, PAYER), (TOOL, "")])
+def test_an_account_that_pays_may_name_in_its_events_whom_it_likes(writer: str, payer: str) -> None:
+    paid = log_of(0, PAYER, SHOP, 5)
+    named = replace(paid, address=writer, topics=(WRAPPED, f"0x{'00' * 12}{SELLER[2:]}"), data=b"", index=1)
+    root = call(TOOL, PAYER, REFERENCE, logs=[told(named, 1)], calls=[call(PAYER, TOKEN, logs=[told(paid)])])
+    tree = read_trace(root, sent(root), receipt(paid, named))
+    things = list(list_things((paid, named), tree.frame_of_log, is_known=lambda at: at == TOKEN))
+    movements = [*list_token_movements(1, (paid, named), tree.frame_of_log), *things]
+    evidence = TracedEvidence(
+        tree, movements, listed=Listed(), earned={}, recipients={SHOP}, events=(), bridges=()
+    )  # fmt: skip
+    assert [row.sender for row in things] == [SELLER]
+    assert evidence.proof_of(movements[0]).sender == payer

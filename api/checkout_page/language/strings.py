@@ -29,6 +29,8 @@ class Strings:
         For the attributes of ``<html>``.
     name : str
         What the language calls itself.
+    called : mapping
+        For kinds of tokens, the words that people search them by.
     counts, script_counts : mapping
         Texts with a number ``n``: for each plural category of the language, as CLDR names them, one.
     """
@@ -49,6 +51,7 @@ class Strings:
     amounts: dict[str, str]
     receipt: dict[str, str]
     route: dict[str, str]
+    called: dict[str, str]
     option: dict[str, str]
     fees: dict[str, str]
     wallet: dict[str, str]

@@ -30,7 +30,7 @@ WEIGHTS = (0.2126, 0.7152, 0.0722)
 WHITE, BLACK = "#ffffff", "#000000"
 LIGHT_SURFACES = ("#ffffff", "#f7f8fb", "#f5f6f9")
 DARK_SURFACES = ("#141822", "#1b2030", "#0c0e14")
-"""The page's own backgrounds, as `base.css` has them; buttons stand on the first one."""
+"""The page's own backgrounds, as `styles/base.css` has them; buttons stand on the first one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

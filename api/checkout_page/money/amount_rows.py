@@ -10,6 +10,7 @@ from api.checkout_page.money.transfers import format_amount, name_chain
 from api.domain.orders import OrderStatus
 from api.domain.transfers import TransferKind
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer
+from api.services.orders.payability import NotPayable
 from api.services.orders.views import PublicOrder
 from routing_engine.reference import token_registry
 
@@ -53,7 +54,7 @@ def _find_difference(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -
     if order.settlement_amount is None or not seen.payments:
         return None
     if status in _OPEN:
-        if order.amount_due:
+        if order.amount_due and order.not_payable_reason != NotPayable.GOES_BACK:
             return "due", order.amount_due
     elif status in _CLOSED_SHORT and order.amount_received < order.settlement_amount:
         return "missing", order.settlement_amount - order.amount_received

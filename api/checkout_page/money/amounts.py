@@ -11,13 +11,11 @@ from babel.numbers import get_decimal_symbol, get_group_symbol
 from api.checkout_page.language.strings import Strings
 
 CENTS = 2
-CENT_SYMBOLS = frozenset({"USD", "USDC", "USDC.e", "USDT", "DAI"})
+CENT_SYMBOLS = frozenset({"USD", "USDC", "USDC.e", "USDT", "DAI", "EURC"})
 """Currencies that are never written with fewer than two decimal places."""
 
 SHOWN_DIGITS = 6
 """Of an amount to pay; every digit of it is a tap away."""
-FITTING_DIGITS = 10
-"""Of a price that is shown to the unit."""
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
@@ -99,7 +97,7 @@ def format_rounded(amount: int, decimals: int, symbol: str, strings: Strings, *,
 
 
 def write_payment(amount: int, decimals: int, symbol: str, strings: Strings, *, is_fixed: bool) -> str:
-    """Write what a customer pays: to the unit, or with ``≈`` where a digit is left out.
+    """Write what a customer pays: the price to the unit, however long; what moves with ``≈`` where a digit is left out.
 
     Parameters
     ----------
@@ -113,8 +111,7 @@ def write_payment(amount: int, decimals: int, symbol: str, strings: Strings, *, 
 
 def round_payment(amount: int, decimals: int, symbol: str, *, is_fixed: bool) -> int:
     """Return an amount as `write_payment` shows it."""
-    fits = is_fixed and len(str(amount).rstrip("0")) <= FITTING_DIGITS
-    return amount if fits else round_amount(amount, decimals, symbol)
+    return amount if is_fixed else round_amount(amount, decimals, symbol)
 
 
 def format_duration(seconds: int, strings: Strings) -> str:

@@ -94,6 +94,11 @@ def format_token(chain_id: int, token_address: str, amount: int, strings: String
     return format_money(amount, token.decimals, token.symbol, strings)
 
 
+def is_listed(transfer: SeenTransfer) -> bool:
+    """Whether a transfer is of a token that is known here: anybody can make others, and send them."""
+    return token_registry.info_of(transfer.chain_id, transfer.token_address) is not None
+
+
 def link_transaction(order: PublicOrder, chain_id: int, tx_hash: str) -> str | None:
     """Return a transaction's address at its chain's explorer; None where it is simulated, or no explorer is known."""
     chain = CHAINS.get(chain_id)

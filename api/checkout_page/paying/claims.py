@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from api.checkout_page.language.strings import Strings, isolate
 from api.checkout_page.money.amounts import format_money
+from api.checkout_page.money.transfers import name_chain
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
 from api.services.settlement.claims.signed_claims import ClaimOffer, ClaimRefused
 
 
-def describe_offers(offers: Iterable[ClaimOffer], strings: Strings) -> dict[str, Any]:
-    """Return the answer of the claim endpoint: what can be signed for."""
+def describe_offers(offers: Sequence[ClaimOffer], merchant: str, chain_id: int, strings: Strings) -> dict[str, Any]:
+    """Return the answer of the claim endpoint: what can be signed for, or why there is nothing."""
+    if not offers:
+        text = strings.claim["not_seen"].format(merchant=isolate(merchant), chain=name_chain(chain_id))
+        return {"candidates": [], "explanation": text}
     return {
         "candidates": [
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -25,6 +26,9 @@ from api.services.orders.views import PublicOrder
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
+_KINDS = (("USD|^(?:DAI|FRAX|GHO)$", "dollar"), ("EUR", "euro"), ("BTC$", "bitcoin"), ("ETH$", "ether"))
+"""What symbols look like, and what kind of token has such a one: people search it by other words than its name."""
+
 
 def describe_choices(chains: Sequence[PayableChain], strings: Strings) -> dict[str, Any]:
     """Return the answer of the tokens endpoint: chains, best first, each with its tokens, best first."""
@@ -34,7 +38,7 @@ def describe_choices(chains: Sequence[PayableChain], strings: Strings) -> dict[s
 def quote_json(
     quote: OrderQuote, order: PublicOrder, now: datetime, strings: Strings, untraced: Collection[int] = ()
 ) -> dict[str, Any]:
-    """Return the answer of the quote endpoint; amounts are digit strings, and texts ready to show.
+    """Return the answer of the quote endpoint; amounts are digit strings, and texts ready to show, or empty.
 
     What is shown of an amount is rounded up; ``shown_amount`` is that, for who asks whether a new price is higher.
 
@@ -44,17 +48,19 @@ def quote_json(
         Chains on which payments by smart accounts can't be recognised just now.
     """
     decimals, symbol = quote.token_decimals, quote.token_symbol
+    shown = round_payment(quote.amount_in, decimals, symbol, is_fixed=quote.is_direct)
     most_text = format_rounded(quote.amount_in_max, decimals, symbol, strings)
     time_text = format_duration(quote.fill_time_s, strings)
     return {
         "quote_id": quote.quote_id,
         "valid_for_s": max(0, int((quote.expires_at - now).total_seconds())),
         "pay_amount": str(quote.amount_in),
-        "shown_amount": str(round_payment(quote.amount_in, decimals, symbol, is_fixed=quote.is_direct)),
+        "shown_amount": str(shown),
         "pay_text": write_payment(quote.amount_in, decimals, symbol, strings, is_fixed=quote.is_direct),
         "exact_text": format_money(quote.amount_in, decimals, symbol, strings),
+        "exact_note": strings.page["rounded"] if shown > quote.amount_in else "",
         "exact_amount": format_plain(quote.amount_in, decimals),
-        "most_text": most_text if quote.amount_in_max > quote.amount_in else None,
+        "most_text": most_text if quote.amount_in_max > quote.amount_in else "",
         "total_text": describe_total(quote.total, quote.amount_out, order, strings),
         "symbol": symbol,
         **dress_token(quote.chain_id, quote.token_address, symbol),
@@ -65,10 +71,10 @@ def quote_json(
         "route_text": _describe_way(quote, order, strings),
         "fees": list(_describe_fees(quote, order, strings)),
         "time_text": time_text,
-        "slow_text": strings.page["slow_ok"].format(time=time_text) if is_slow(quote.fill_time_s) else None,
+        "slow_text": strings.page["slow_ok"].format(time=time_text) if is_slow(quote.fill_time_s) else "",
         "prompts_text": _describe_prompts(quote, order, strings),
         "add_chain": describe_network(quote.chain_id, order),
-        "wallet_note": _write_wallet_note(quote, strings) if quote.chain_id in untraced else None,
+        "wallet_note": _write_wallet_note(quote, strings) if quote.chain_id in untraced else "",
     }
 
 
@@ -110,9 +116,14 @@ def describe_token(choice: PayableToken, strings: Strings) -> dict[str, Any]:
         "address": choice.token.address,
         "symbol": choice.token.symbol,
         "name": choice.name,
+        "called": _list_words(choice.token.symbol, strings),
         **dress_token(choice.token.chain_id, choice.token.address, choice.token.symbol),
         "hint": strings.page["token_hint"] if choice.is_settlement else "",
     }
+
+
+def _list_words(symbol: str, strings: Strings) -> str:
+    return next((strings.called[kind] for pattern, kind in _KINDS if re.search(pattern, symbol)), "")
 
 
 def _format_received(quote: OrderQuote, order: PublicOrder, strings: Strings) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from flask import Request
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from api.bodies.request_body import parse_object
 from api.checkout_page.requests.same_origin import require_same_origin
@@ -97,6 +97,11 @@ class ClaimBody(ClaimQuery):
 
     log_index = IntegerField(required=True, data_key="logIndex", minimum=-MOST_TRANSFERS, maximum=MOST_TRANSFERS)
     signature = Signature(required=True, max_length=MAX_SIGNATURE)
+
+    @post_load
+    def decode_signature(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Give what was written in hex digits as the bytes that it is."""
+        return {**data, "signature": bytes.fromhex(data["signature"].removeprefix("0x"))}
 
 
 def read(request: Request, base_url: str, schema: type[Schema] = BaseSchema) -> dict[str, Any]:

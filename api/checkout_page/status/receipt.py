@@ -44,11 +44,11 @@ def _list_rows(
 ) -> Iterator[Row]:
     closed_at = _find_close(order, status)
     yield from _tell_time("date" if status == OrderStatus.SUCCESS else "closed", closed_at, strings)
-    is_late = _is_late(order, seen)
-    if is_late:
+    came = _list_late(order, seen, status)
+    if came and _has_ended_by_time(order, status):
         yield from _tell_time("expired", order.expires_at, strings)
-    if seen.payments and (is_late or status == OrderStatus.CANCELLED):
-        yield from _tell_time("came", max(row.mined_at for row in seen.payments), strings)
+    if came:
+        yield from _tell_time("came", max(came), strings)
     yield {"name": "order", "text": order.order_id}
     sources = list(_list_sources(seen))
     for text in _describe_paid(order, seen.paid_quote, sources, strings):
@@ -73,8 +73,31 @@ def _find_close(order: PublicOrder, status: OrderStatus) -> datetime | None:
     return datetime.fromisoformat(times[0]) if times else None
 
 
-def _is_late(order: PublicOrder, seen: MoneySeen) -> bool:
-    return order.status_reason == StatusReason.PAID_LATE or any(row.is_after_close for row in seen.payments)
+def _list_late(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> list[datetime]:
+    """Return when the money came whose moment matters: what paid an order late, or came for one that was closed.
+
+    What came once an order was paid is no part of its payment.
+    """
+    if status == OrderStatus.SUCCESS:
+        was_late = _has_been(order, "status_reason", StatusReason.PAID_LATE)
+        return [row.mined_at for row in seen.payments if was_late and not row.is_after_close]
+    is_late = any(row.is_after_close for row in seen.payments) or _has_been(
+        order, "status_reason", StatusReason.PAID_LATE
+    )
+    return [row.mined_at for row in seen.payments if is_late or status == OrderStatus.CANCELLED]
+
+
+def _has_ended_by_time(order: PublicOrder, status: OrderStatus) -> bool:
+    """Whether the time to pay was over before the order was paid, or closed in another way."""
+    if status == OrderStatus.SUCCESS or _has_been(order, "status", OrderStatus.EXPIRED):
+        return True
+    return _has_been(order, "status", OrderStatus.FAILED) and not _has_been(
+        order, "status_reason", StatusReason.ROUTE_FAILED
+    )
+
+
+def _has_been(order: PublicOrder, name: str, value: str) -> bool:
+    return getattr(order, name) == value or any(each[name] == value for each in order.timeline)
 
 
 def _list_sources(seen: MoneySeen) -> Iterator[SeenTransfer]:

@@ -24,10 +24,11 @@ from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.journey import Stage
 from api.services.checkout.money_seen import MoneySeen
+from api.services.orders.payability import NotPayable
 from api.services.orders.views import PublicOrder
 
 _S = OrderStatus
-_REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8})
+REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8})
 """Who did not succeed, or has something to ask for, decides for themselves: there is something to read."""
 _OPEN = frozenset({_S.CREATED, _S.PROCESSING})
 _FINE = frozenset({"", StatusReason.PAID_LATE})
@@ -146,7 +147,8 @@ def build_state(
     tone = choose_tone(order, status)
     is_wrong = banner is not None or (panel is Panel.OUTCOME and not (status == _S.SUCCESS and shown in _FINE))
     is_open = status in _OPEN
-    steps = tuple(describe_stages(stages, order, now, strings, merchant)) if is_open else ()
+    goes_on = is_open and order.not_payable_reason != NotPayable.GOES_BACK
+    steps = tuple(describe_stages(stages, order, now, strings, merchant)) if goes_on else ()
     return PageState(
         payment_order_id=order.order_id,
         payment_order_status=status,
@@ -168,9 +170,9 @@ def build_state(
         transactions=tuple(list_transactions(order, seen, merchant, strings)),
         left_out_text=describe_left_out(seen, strings),
         on_its_way_text=describe_on_its_way(order, seen, strings),
-        return_url=add_outcome(_choose_callback(order, status), order.order_id, status),
+        return_url=add_outcome(choose_callback(order, status), order.order_id, status),
         cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if is_open else None,
-        redirect_after_s=None if is_out(order) or is_wrong else _REDIRECT_AFTER_S.get(status),
+        redirect_after_s=None if is_out(order) or is_wrong else REDIRECT_AFTER_S.get(status),
         asks_if_paid=status == _S.EXPIRED and (order.payable or order.is_paused) and not seen.transfers,
         can_pay_anyway=takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps),
         is_paused=is_paused(order, status),
@@ -198,7 +200,7 @@ def _find_nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderS
     return format_time(seen.looked_at) if seen.looked_at >= closed_at else None
 
 
-def _choose_callback(order: PublicOrder, status: OrderStatus) -> str:
+def choose_callback(order: PublicOrder, status: OrderStatus) -> str:
     """Choose the merchant's URL; a refund goes the way of a failure, so that nobody takes it for a payment."""
     match status:
         case _S.SUCCESS:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from api.checkout_page.language.strings import Strings, fill, isolate
-from api.checkout_page.money.amounts import format_money
+from api.checkout_page.money.amounts import format_moment, format_money
 from api.checkout_page.money.stranded import is_out
-from api.checkout_page.money.transfers import describe_amounts, name_chain
+from api.checkout_page.money.transfers import describe_amounts, format_amount, is_listed, name_chain
 from api.checkout_page.status.panels import is_paused
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.checkout.money_seen import MoneySeen
+from api.services.checkout.money_seen import MoneySeen, SeenTransfer
 from api.services.orders.payability import NotPayable
 from api.services.orders.views import PublicOrder
 
@@ -43,14 +43,19 @@ def choose_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reas
         return CAME_BEFORE
     # An order expires without money only: whatever is seen for one came afterwards.
     came_late = any(row.is_after_close for row in seen.payments) or status == OrderStatus.EXPIRED
-    return PAID_AFTER_CLOSE if came_late else reason
+    if came_late:
+        return PAID_AFTER_CLOSE
+    # Of what anybody can make nobody is told to ask for it.
+    is_other_here = any(not row.is_counted and is_listed(row) for row in seen.payments)
+    return StatusReason.WRONG_TOKEN if is_other_here and reason in {"", StatusReason.PAID_LATE} else reason
 
 
 def choose_texts(
     order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str, strings: Strings
 ) -> dict[str, str]:
     """Return ``title`` and ``text`` of an order's state."""
-    return fill(_choose_text(order, status, reason, strings), **_collect_values(order, seen, strings))
+    texts = _choose_text(order, status, reason, strings, is_on_its_way=bool(seen.on_its_way))
+    return fill(texts, **_collect_values(order, seen, strings))
 
 
 def choose_summary(status: OrderStatus, strings: Strings, merchant: str) -> str:
@@ -69,11 +74,15 @@ def _describe_what_came(order: PublicOrder, seen: MoneySeen) -> str:
     return ON_ITS_WAY if seen.on_its_way and order.status == OrderStatus.CREATED else ""
 
 
-def _choose_text(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
+def _choose_text(
+    order: PublicOrder, status: OrderStatus, reason: str, strings: Strings, *, is_on_its_way: bool
+) -> dict[str, str]:
     if is_paused(order, status):
         return strings.notice["paused"]
     if order.not_payable_reason == NotPayable.GOES_BACK:
         return strings.notice["going_back"]
+    if order.not_payable_reason == NotPayable.OUT_OF_TIME and not is_on_its_way:
+        return strings.notice["time_over"]
     if status == OrderStatus.CREATED and not order.payable:
         return strings.notice[
             "not_payable" if order.not_payable_reason == NotPayable.NO_ACCOUNT else "live_unavailable"
@@ -98,5 +107,16 @@ def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> di
         "received": format_money(order.amount_received, decimals, symbol, strings),
         "missing": format_money(order.amount_due or 0, decimals, symbol, strings),
         "came": describe_amounts(order, foreign, strings) or strings.transfer["other_token"],
+        "until": format_moment(order.pay_until, strings),
         "before": describe_amounts(order, before, strings),
+        "extra": _describe_extra(order, foreign, strings),
     }
+
+
+def _describe_extra(order: PublicOrder, foreign: Iterable[SeenTransfer], strings: Strings) -> str:
+    """List what came beyond the price: too much of its token, and other tokens."""
+    surplus = order.amount_received - (order.settlement_amount or 0)
+    chain_id, token = order.settlement_chain_id or 0, order.settlement_token_address or ""
+    parts = [format_amount(order, chain_id, token, surplus, strings)] if surplus > 0 else []
+    others = describe_amounts(order, filter(is_listed, foreign), strings)
+    return strings.transfer["separator"].join([*parts, *([others] if others else [])])

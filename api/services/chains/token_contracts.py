@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from adapters.base import AdapterError
 from adapters.chain.tokens import DECIMALS
-from adapters.rpc.abi import CallFailed, Outcome, read_hex
+from adapters.rpc.abi import Call, CallFailed, Outcome, read_hex
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from api.domain.errors import InvalidData
 
 
 def read_decimals(pool: RpcPool, token: str) -> int:
-    """Return a token's decimals.
+    """Return a token's decimals, as more than half of the chain's endpoints say: prices are paid by that number.
 
     Raises
     ------
     InvalidData
-        Naming `token` if there is no contract, or none that says its decimals; naming `chain` if the chain does not
-        answer.
+        Naming `token` if there is no contract, or none that says its decimals; naming `chain` if too few of
+        its endpoints answer alike.
     """
     call = DECIMALS(token)
     questions: list[Question] = [
@@ -25,20 +27,24 @@ def read_decimals(pool: RpcPool, token: str) -> int:
         ("eth_call", [{"to": token, "data": "0x" + call.data.hex()}, "latest"]),
     ]
     try:
-        code, outcome = pool.ask(questions, _parse)
+        has_code, decimals = pool.majority.ask(lambda endpoint: endpoint.ask(questions, partial(_parse, call)))
     except AdapterError as fault:
         message = f"Chain {pool.chain_id} does not answer, so the token can't be checked; try again ({fault})"
         raise InvalidData.at("chain", message) from fault
-    if not code:
+    if not has_code:
         raise InvalidData.at("token", f"There is no contract at {token} on chain {pool.chain_id}")
+    if decimals is None:
+        raise InvalidData.at("token", f"The contract at {token} is no token: it does not say its decimals")
+    return decimals
+
+
+def _parse(call: Call, answers: list[Answer]) -> tuple[bool, int | None]:
+    """Return whether there is code, and the decimals that it says, if any."""
+    code, told = answers
+    has_code = bool(read_hex(code, "eth_getCode"))
+    if isinstance(told, RpcRefused):
+        return has_code, None
     try:
-        return int(call.decode_one(outcome))
-    except CallFailed as fault:
-        raise InvalidData.at("token", f"The contract at {token} is no token: it does not say its decimals") from fault
-
-
-def _parse(answers: list[Answer]) -> tuple[bytes, Outcome]:
-    code, decimals = answers
-    if isinstance(decimals, RpcRefused):
-        return read_hex(code, "eth_getCode"), Outcome(b"", reverted=True)
-    return read_hex(code, "eth_getCode"), Outcome(read_hex(decimals, "eth_call"))
+        return has_code, int(call.decode_one(Outcome(read_hex(told, "eth_call"))))
+    except CallFailed:
+        return has_code, None

@@ -24,4 +24,19 @@ def is_same_wallet(chains: Mapping[int, PaymentChain], address: str, chain_id: i
     if not {chain_id, other_id} <= chains.keys():
         return False
     here, there = (chains[each].read_code(address) for each in (chain_id, other_id))
-    return not here or here.startswith(DELEGATION) or here == there
+    return _is_of_key(here) or here == there
+
+
+def has_key(chains: Mapping[int, PaymentChain], address: str, chain_id: int) -> bool:
+    """Whether an address acts by a key alone; False for a contract, and where the chain is not connected.
+
+    Raises
+    ------
+    AdapterError
+        If the chain does not answer.
+    """
+    return chain_id in chains and _is_of_key(chains[chain_id].read_code(address))
+
+
+def _is_of_key(code: bytes) -> bool:
+    return not code or code.startswith(DELEGATION)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from api.domain.currencies import PEGGED
 from api.services.chains.balances import PATIENCE_S
 from api.services.chains.waiting_room import BALANCES, NoPlace
 from api.services.checkout.cheapest import find_cheapest, round_fees
@@ -18,7 +19,6 @@ from api.services.checkout.prices import find_price
 from api.services.checkout.quotes import require_due
 from api.services.checkout.refusals import OrderQuoteRefused
 from api.services.orders.views import PublicOrder, load_public_order
-from api.services.orders.worth import PEGGED
 from api.services.resources import Resources
 from routing_engine import Token
 from routing_engine.reference.chains import CHAINS

@@ -105,6 +105,8 @@ def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
         If the order can't be paid, or is not waiting for a payment.
     """
     settled = find_settlement_token(order)
+    if order.not_payable_reason == NotPayable.OUT_OF_TIME:
+        raise OrderQuoteRefused(OrderQuoteRefusal.NOT_WAITING, "The order takes no payment now: its time is over")
     if not order.payable or settled is None:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
         if order.is_paused:

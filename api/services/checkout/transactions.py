@@ -138,7 +138,7 @@ def _require_accepted(resources: Resources, payer: str) -> None:
 
 
 def _make_terms(resources: Resources, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:
-    deadline = min(resources.clock.now() + SIGNING_TIME, order.expires_at)
+    deadline = min(resources.clock.now() + SIGNING_TIME, order.pay_until)
     return Terms(
         payer=payer,
         recipient=order.settlement_address or "",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
+from adapters.base import AdapterError
 from adapters.bridges.events import find_event_readers
 from adapters.http.client import HttpLimits
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool, make_rpc_client
@@ -15,11 +16,12 @@ from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.confirmations import count_finality_blocks
 from api.domain.env import EnvMode
-from api.domain.ledger import Doubt, EndpointState, Head, Place, Proof, Reading, Settlement
+from api.domain.ledger import ChainUnavailable, Doubt, EndpointState, Head, Place, Proof, Reading, Settlement
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
 from api.domain.watched import Watched
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.doubts import DoubtSettler
+from api.services.ledger.evidence.signatures import accepts_as_contract, recover_signer
 from api.services.ledger.places import find_places
 from api.services.ledger.proofs.proving import Prover
 from api.services.ledger.trace_probe import TraceProbe
@@ -110,8 +112,17 @@ class ChainLedger:
         return self._readers[chain_id].find_block_at(moment, self._heads[chain_id].block.number)
 
     def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
-        """Say whether an account has signed a digest, by its key or as its contract says."""
-        return self._readers[chain_id].accepts_signature(account, digest, signature, number)
+        """Say whether an account has signed a digest, by its key or as its contract says, which most endpoints confirm.
+
+        Only who is no contract, or has delegated itself, has a key: nobody is asked what it is.
+        """
+        if recover_signer(digest, signature) == account:
+            return True
+        majority = self._pools[chain_id].majority
+        try:
+            return majority.ask(lambda endpoint: accepts_as_contract(endpoint, account, digest, signature, number))
+        except AdapterError as fault:
+            raise ChainUnavailable(str(fault)) from fault
 
     def count_endpoints(self, chain_id: int) -> int:
         """Return how many endpoints are configured."""

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
+import structlog
+
 from adapters.bridges.events import EventReader
-from adapters.rpc.endpoint import Answer, Question
+from adapters.rpc.endpoint import Answer, Question, TooMuch
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import CanonicalBlock, Transfer
@@ -19,7 +21,6 @@ from api.domain.watched import Watched
 from api.services.ledger.candidates import choose_paying_or_naming
 from api.services.ledger.chain_blocks import AT_ONCE, ChainBlocks, split_into_portions
 from api.services.ledger.event_searches import is_relevant, plan_bloom_searches, plan_event_searches
-from api.services.ledger.evidence.signatures import accepts_signature
 from api.services.ledger.look_budgets import LookBudget, ReadBefore, allow_receipts
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (
@@ -33,6 +34,8 @@ from api.services.ledger.rpc_records import (
     read_transaction,
 )
 from api.services.ledger.transfers import Mined
+
+log = structlog.get_logger(__name__)
 
 HINT = "hint"
 """In place of a host, in a doubt that no host raised: its block may hold what no event tells."""
@@ -61,6 +64,8 @@ class ChainReader(ChainBlocks):
         """What the look that goes on has left."""
         self.read_before = ReadBefore()
         """What need not be read again for a doubt."""
+        self.untold: frozenset[int] = frozenset()
+        """Blocks of what was read last of which the endpoint did not tell all events: there were too many."""
 
     @property
     def untraced(self) -> Mapping[str, CanonicalBlock]:
@@ -86,10 +91,6 @@ class ChainReader(ChainBlocks):
         self.begin_look()
         return super().read_head()
 
-    def accepts_signature(self, account: str, digest: bytes, signature: bytes, number: int) -> bool:
-        """Say whether an account has signed a digest; a contract is asked in block `number` and in the newest one."""
-        return self._guard(lambda: accepts_signature(self._rpc, account, digest, signature, number))
-
     def read(self, first: int, last: int, watched: Watched) -> Reading:
         """Return what moved to vendors, back, and into bridges, oldest first, and which blocks may hold more.
 
@@ -109,8 +110,9 @@ class ChainReader(ChainBlocks):
         ChainUnavailable
             If the chain can't be read just now.
         """
-        searches = plan_event_searches(first, last, watched, self._bridges)
-        found = self.ask(searches, read_searches)
+        found = self._search_events(first, last, watched)
+        if self.untold:
+            raise ChainUnavailable(f"chain {self._rpc.chain_id}: not all events of {sorted(self.untold)} are told")
         relevant = [each for each in found if is_relevant(each, watched, self._bridges)]
         return self.interpret(self.load_mined(relevant), watched)
 
@@ -157,7 +159,11 @@ class ChainReader(ChainBlocks):
         told_by = self._rpc.answered_by
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
         searches = plan_bloom_searches(watched, self._bridges)
-        doubtful = [each.block for each in blocks.values() if any(search.may_match(each.bloom) for search in searches)]
+        doubtful = [
+            each.block
+            for number, each in blocks.items()
+            if number in self.untold or any(search.may_match(each.bloom) for search in searches)
+        ]
         transfers = self.interpret(self.read_mined(hashes), watched, self.budget)
         self.note_read((tx_hash, block.block) for tx_hash, block in hashes.items())
         put_off = {each.number: each for each in (*later, *self.put_off.values())}
@@ -178,16 +184,39 @@ class ChainReader(ChainBlocks):
         """
         asked = plan_event_searches(first, last, watched, self._bridges)
         numbers, *later = split_into_portions(range(first, last + 1), AT_ONCE)
+        self.untold = frozenset()
 
-        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:
-            return read_full_blocks(answers[len(asked) :], numbers), read_searches(answers[: len(asked)])
+        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog] | None]:
+            return read_full_blocks(answers[len(asked) :], numbers), _read_if_told(answers[: len(asked)])
 
-        blocks, found = self.ask([*asked, *ask_for_blocks(numbers)], parse)
+        blocks, told = self.ask([*asked, *ask_for_blocks(numbers)], parse)
+        found = told if told is not None else self._search_events(first, last, watched)
         blocks += self.load_full_blocks([number for portion in later for number in portion])
         for before, after in pairwise(blocks):
             if before.block.hash != after.parent_hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
         return {block.block.number: block for block in blocks}, found
+
+    def _search_events(self, first: int, last: int, watched: Watched) -> list[FoundLog]:
+        """Return the events of these blocks; those that have more than the endpoint tells at once are in `untold`.
+
+        Strangers make as many events as fit into a block, in whoever's name.
+        """
+        found: list[FoundLog] = []
+        untold: set[int] = set()
+        spans = [(first, last)]
+        while spans:
+            begin, end = spans.pop()
+            told = self.ask(plan_event_searches(begin, end, watched, self._bridges), _read_if_told)
+            found += told or ()
+            if told is None and begin < end:
+                middle = (begin + end) // 2
+                spans += [(begin, middle), (middle + 1, end)]
+            elif told is None:
+                log.warning("events_not_told", chain_id=self._rpc.chain_id, block_number=begin)
+                untold.add(begin)
+        self.untold = frozenset(untold)
+        return found
 
     def _find_block(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
         block = blocks.get(found.log.block_number)
@@ -210,3 +239,11 @@ class ChainReader(ChainBlocks):
             if receipt.is_successful:
                 transaction = read_transaction(block.records[receipt.tx_hash])
                 yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
+
+
+def _read_if_told(answers: list[Answer]) -> list[FoundLog] | None:
+    """Read what searches found; None where that is more than the endpoint tells at once."""
+    try:
+        return read_searches(answers)
+    except TooMuch:
+        return None

@@ -20,7 +20,7 @@ from api.services.ledger.chain_reader import HINT, ChainReader
 from api.services.ledger.event_searches import is_relevant, is_transfer, is_wanted, plan_event_searches
 from api.services.ledger.proofs.blocks import ProvenBlock, prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
-from api.services.ledger.rpc_records import FoundLog, read_found_logs, read_header
+from api.services.ledger.rpc_records import FoundLog, read_header, read_searches
 from api.services.ledger.transfers import Mined
 from api.services.ledger.witnesses import Witness
 
@@ -186,7 +186,8 @@ class DoubtSettler:
                     found += reading.transfers
                     self._untraced |= dict.fromkeys(reading.untraced)
                     self._put_off |= {each.block.number for each in reading.put_off}
-                    settled |= set() if any(each.tx_hash for each in reading.doubts) or reading.put_off else {number}
+                    is_open = any(each.tx_hash for each in reading.doubts) or reading.put_off or self._reader.untold
+                    settled |= set() if is_open else {number}
         except ChainUnavailable as fault:
             log.info("doubts_not_settled", chain_id=self._chain_id, reason=str(fault))
         return Settlement(transfers=tuple(found), settled=frozenset(settled))
@@ -194,8 +195,9 @@ class DoubtSettler:
 
 def _reads(searches: int) -> Callable[[list[Answer]], tuple[list[FoundLog], list[CanonicalBlock]]]:
     def parse(answers: list[Answer]) -> tuple[list[FoundLog], list[CanonicalBlock]]:
-        events = [found for answer in answers[:searches] for found in read_found_logs(answer)]
-        return events, [read_header(answer) for answer in answers[searches:] if answer is not None]
+        return read_searches(answers[:searches]), [
+            read_header(answer) for answer in answers[searches:] if answer is not None
+        ]
 
     return parse
 

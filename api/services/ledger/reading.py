@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,11 +17,22 @@ from api.domain.ledger import Doubt
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer
 from api.domain.watched import Watched
 from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
+from api.services.ledger.evidence.entries import ENTRY_POINTS
 from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
-from api.services.ledger.evidence.listed_contracts import ListedContracts
-from api.services.ledger.evidence.movements import Movement, list_coin_movements, list_token_movements
+from api.services.ledger.evidence.listed_contracts import Listed, ListedContracts
+from api.services.ledger.evidence.markets import find_earned
+from api.services.ledger.evidence.movements import Movement, leave_out_points, list_coin_movements, list_token_movements
 from api.services.ledger.evidence.things import list_things
-from api.services.ledger.evidence.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
+from api.services.ledger.evidence.traces import (
+    CallTree,
+    Frame,
+    UnbelievableTrace,
+    are_bridges_calls,
+    find_calls_around,
+    is_chains_own,
+    read_trace,
+    trace_question,
+)
 from api.services.ledger.look_budgets import CauseFinder, LookBudget, take_turns
 from api.services.ledger.transfers import Mined, Unreadable, find_transfers, read_bridge_events
 from routing_engine.model import NATIVE_ADDRESS
@@ -116,24 +127,32 @@ class TransactionReader:
     def _gather_evidence(
         self, mined: Mined, watched: Watched, events: BridgeEvents, tree: CallTree | None
     ) -> TransactionEvidence:
-        listed = self._listed.among(mined.receipt.logs)
+        logs, listed = mined.receipt.logs, self._listed.among(mined.receipt.logs)
+
+        def is_kept(row: Movement) -> bool:
+            return row.recipient in listed or watched.is_for(row.token_address, row.recipient)
+
         if tree is None:
+            moved = leave_out_points(list_token_movements(mined.chain_id, logs), is_kept)
             return CalldataEvidence(
                 mined.chain_id,
                 mined.transaction,
                 mined.receipt,
+                tokens=moved,
+                things=_list_things(mined, (), moved, watched, listed),
                 listed=listed,
                 recipients=watched.payees,
                 events=events,
             )
         is_bridges = are_bridges_calls(tree, self._payers)
+        moved = leave_out_points(_list_movements(mined, tree, is_bridges, listed), is_kept)
+        things = _list_things(mined, tree.frame_of_log, moved, watched, listed)
+        moved += [replace(row, is_of_bridge=is_bridges[row.frame]) for row in things]
         return TracedEvidence(
             tree,
-            [
-                *_list_movements(mined, tree, is_bridges),
-                *list_things(mined.receipt.logs, tree.frame_of_log, but_of=watched.payees),
-            ],
+            moved,
             listed=listed,
+            earned=find_earned(tree, moved, logs, listed),
             recipients=watched.payees,
             events=events,
             bridges={
@@ -183,45 +202,47 @@ def _note_newest(noted: dict[str, Noted], tx_hash: str, value: Noted) -> None:
         del noted[next(iter(noted))]
 
 
-def _list_movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool]) -> list[Movement]:
+def _list_movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool], listed: Listed) -> list[Movement]:
     """Return everything that moved in a traced transaction, with what its calls say of how it moved.
 
-    Coin that its own call says has the number that it has without a trace, so that it is the same transfer.
+    Coin that its own call says has the number that it has without a trace, so that it is the same transfer: a listed
+    contract pays it, at the end of what it does.
     """
     tokens = list(list_token_movements(mined.chain_id, mined.receipt.logs, tree.frame_of_log))
     coin = list(list_coin_movements(tree))
     said = decode_coin(mined.chain_id, mined.transaction, tokens)
     if said is not None:
         paid = (said.recipient, said.amount)
-        places = (place for place, row in enumerate(coin) if (row.recipient, row.amount) == paid)
-        place = next((each for each in places if coin[each].index < FIRST_INNER_TRANSFER), None)
+        fits = (place for place, row in enumerate(coin) if (row.recipient, row.amount) == paid and row.sender in listed)
+        place = max((each for each in fits if coin[each].index < FIRST_INNER_TRANSFER), default=None)
         if place is not None:
             coin[place] = replace(coin[place], index=said.index)
-    calls = _find_calls_around(tree)
+    calls = find_calls_around(tree)
     return [
         replace(row, is_pulled=_is_pulled(tree.frames[calls[row.frame]], row), is_of_bridge=is_bridges[row.frame])
         for row in (*tokens, *coin)
     ]
 
 
+def _list_things(
+    mined: Mined, frames: Sequence[int], moved: Sequence[Movement], watched: Watched, listed: Listed
+) -> list[Movement]:
+    """Return what changed hands beside money, and whom events name that are not known to have to do with a payment.
+
+    Known are what is listed, the chain's own contracts, the vendor whom it pays, and tokens that vendors are paid in:
+    some tell of their holders' delegates.
+    """
+    vendors = {mined.transaction.recipient, *(row.recipient for row in moved)} & watched.recipients
+    known = listed.contracts | ENTRY_POINTS | (vendors if len(vendors) == 1 else frozenset())
+    known |= {row.token_address for row in moved if row.recipient in watched.recipients}
+
+    def is_known(at: str) -> bool:
+        return at in known or is_chains_own(at) or token_registry.info_of(mined.chain_id, at) is not None
+
+    return list(list_things(mined.receipt.logs, frames, is_known=is_known))
+
+
 def _is_pulled(call: Frame, movement: Movement) -> bool:
     """Whether a token was moved by another call than one of its holder's to it."""
     is_token = movement.token_address != NATIVE_ADDRESS and not movement.is_wrapping
     return is_token and (call.sender, call.recipient) != (movement.sender, movement.token_address)
-
-
-def _find_calls_around(tree: CallTree) -> list[int]:
-    """Return the call on whose behalf each runs: itself, or the one that borrowed its code."""
-    found: list[int] = []
-    for number, frame in enumerate(tree.frames):
-        found.append(number if frame.kind == CALL or frame.parent < 0 else found[frame.parent])
-    return found
-
-
-def are_bridges_calls(tree: CallTree, bridges: Collection[str]) -> list[bool]:
-    """Return of each call whether it, or one around it, is of a bridge's contract."""
-    found: list[bool] = []
-    for frame in tree.frames:
-        is_around = frame.parent >= 0 and found[frame.parent]
-        found.append(is_around or frame.recipient in bridges or frame.sender in bridges)
-    return found

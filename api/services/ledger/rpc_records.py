@@ -11,7 +11,7 @@ from adapters.base import BadPayload
 from adapters.rpc.abi import Log, read_hex, read_quantity
 from adapters.rpc.block import Block as Header
 from adapters.rpc.block import parse_block
-from adapters.rpc.endpoint import Answer, Question, RpcRefused
+from adapters.rpc.endpoint import Answer, Question, RpcRefused, TooMuch
 from adapters.rpc.logs import parse_log
 from api.domain.transfers import CanonicalBlock
 from api.services.ledger.blooms import BLOOM_BYTES
@@ -191,5 +191,14 @@ def read_known_blocks(answers: list[Answer]) -> list[FullBlock]:
 
 
 def read_searches(answers: list[Answer]) -> list[FoundLog]:
-    """Read the logs that several searches found."""
+    """Read the logs that several searches found.
+
+    Raises
+    ------
+    TooMuch
+        If one found more than the endpoint tells at once.
+    """
+    for answer in answers:
+        if isinstance(answer, TooMuch):
+            raise answer
     return [found for answer in answers for found in read_found_logs(answer)]

@@ -6,13 +6,15 @@ this process: none before it has looked at its market.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -22,6 +24,7 @@ from api.services.operations.duty_health import check_worker_health
 from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.receivers import count_receivers, find_overdue, list_failing
 from api.services.operations.redis_health import ask_redis
+from api.services.operations.series import COUNTERS, GAUGES
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import count_unmatched
 from api.services.settlement.watching.doubtful_blocks import count_doubts, list_unread
@@ -31,44 +34,6 @@ from api.storage.tables import Payment, WatchCursor, WebhookDelivery
 
 PROVEN_WITHIN = timedelta(minutes=2)
 """How long a proof may take before the operator should know."""
-
-_BY_ENV, _BY_CHAIN, _BY_SOURCE = ("env_mode",), ("env_mode", "chain_id"), ("source",)
-_BY_ENDPOINT = (*_BY_CHAIN, "endpoint", "host")
-"""Its place in the settings, since a host may be there twice, and its host: the rest of its address may hold a key."""
-
-GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
-    "checkout_webhook_deliveries": ("Webhook deliveries", ("status",)),
-    "checkout_webhook_oldest_pending_seconds": ("Age of the oldest undelivered event", ()),
-    "checkout_webhook_overdue_seconds": ("Since when a delivery to a receiver that takes them is due", ()),
-    "checkout_webhook_receivers": ("Webhooks, by how they fare", (*_BY_ENV, "state")),
-    "checkout_webhook_receiver_failing_seconds": ("Since when a live receiver takes nothing", ("webhook_id",)),
-    "checkout_payments_unmatched": ("Payments that belong to no order", _BY_ENV),
-    "checkout_payments_lost": ("Payments that counted, and that their chain has lost", _BY_ENV),
-    "checkout_payments_unproven": ("Payments of orders that no proof was found for in two minutes", _BY_ENV),
-    "checkout_payments_overdue": ("Payments of orders that should have been final ten minutes ago", _BY_CHAIN),
-    "checkout_chain_read_seconds": ("Age of the last block read", _BY_CHAIN),
-    "checkout_blocks_doubtful": ("Blocks that may hold more than was said of them", _BY_CHAIN),
-    "checkout_bridge_events_unread": (
-        "Transactions at whose events a bridge's code fails; nothing of them counts",
-        (*_BY_CHAIN, "bridge", "tx_hash"),
-    ),
-    "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
-    "checkout_duty_lapsed_seconds": ("Since when nobody does a duty, or a share of it; 0 if a worker does", ("duty",)),
-    "checkout_database_writable": ("Whether workers can write down what they do", ()),
-    "checkout_backup_age_seconds": ("Age of the newest copy by `checkout db backup`, once there is one", ()),
-    "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
-    "checkout_endpoint_up": ("Whether an endpoint answers", _BY_ENDPOINT),
-    "checkout_endpoint_in_step": ("Whether its blocks are those of the others", _BY_ENDPOINT),
-    "checkout_redis_up": ("Whether Redis answers, where there is one", ()),
-    "checkout_source_up": ("Whether nothing is wrong with a source of rates", _BY_SOURCE),
-    "checkout_source_fresh_seconds": ("Until its rates are left out", _BY_SOURCE),
-    "checkout_source_reading_seconds": ("What its last reading took", _BY_SOURCE),
-    "checkout_source_refused_pools": ("Pools left out, by protocol and reason", (*_BY_SOURCE, "reason")),
-}
-COUNTERS: Mapping[str, tuple[str, Sequence[str]]] = {
-    "checkout_source_readings": ("Readings", _BY_SOURCE),
-    "checkout_source_failures": ("Readings in vain", _BY_SOURCE),
-}
 
 Family = GaugeMetricFamily | CounterMetricFamily
 
@@ -215,16 +180,29 @@ def _read_sources(resources: Resources) -> Iterator[Sample]:
             yield Sample(name="checkout_source_refused_pools", labels=(*labels, reason), value=count)
 
 
-READERS: tuple[Callable[[Resources], Iterator[Sample]], ...] = (
+_DATABASE_READERS: tuple[Callable[[Resources], Iterator[Sample]], ...] = (
     _read_webhooks,
     _read_payments,
     _read_chains,
     _read_endpoints,
     _read_duties,
     _read_backups,
-    _read_redis,
-    _read_sources,
 )
+
+
+def _read_database(resources: Resources) -> Iterator[Sample]:
+    """Say all that the database knows; where it does not answer, that alone, so that the rest is told nevertheless."""
+    found: list[Sample] = []
+    try:
+        for read in _DATABASE_READERS:
+            found += read(resources)
+    except (OperationalError, InterfaceError, PoolTimeout):
+        found = []
+    yield from found
+    yield Sample(name="checkout_database_up", value=bool(found))
+
+
+READERS = (_read_database, _read_redis, _read_sources)
 
 
 def _count(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,18 +14,20 @@ from sqlalchemy.orm.attributes import flag_modified
 from api.domain.env import EnvMode
 from api.domain.order_filter import OrderFilter
 from api.domain.orders import cancel as cancelled
+from api.services.orders import refund_cancelling
 from api.services.orders.creation import NewLink, create_link
-from api.services.orders.money import NO_MONEY, Money, load_money, sum_funds
+from api.services.orders.money import Money, sum_funds
 from api.services.orders.payers import require_accepted, require_reachable
-from api.services.orders.reading import read_own_order
+from api.services.orders.reading import read_arrivals, read_money, read_own_order
+from api.services.orders.refund_limits import require_allowed
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
 from api.services.orders.search import build_conditions, continue_after
 from api.services.orders.store import apply_step, find_order, get_state, settle
-from api.services.orders.views import PublicOrder, describe_order, describe_orders
+from api.services.orders.views import PublicOrder, describe_changed, describe_order, describe_orders
 from api.services.resources import Resources
 from api.storage.tables import PaymentOrder
 
-__all__ = ["NewLink", "PublicOrder", "cancel", "create_link", "get_order", "list_orders", "refund"]
+__all__ = ["NewLink", "PublicOrder", "cancel", "cancel_refund", "create_link", "get_order", "list_orders", "refund"]
 
 
 def get_order(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
@@ -55,11 +58,6 @@ def list_orders(
         Which ones.
     cursor : str, optional
         `next_cursor` of the page before.
-
-    Raises
-    ------
-    InvalidData
-        If the cursor is none.
     """
     conditions = [*build_conditions(vendor_id, env_mode, wanted), *continue_after(cursor)]
     query = select(PaymentOrder).where(*conditions)
@@ -81,8 +79,9 @@ def cancel(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: st
         If its status does not allow it.
     """
 
-    def end(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
+    def end(session: Session, order: PaymentOrder, money: Money, now: datetime) -> Money:
         apply_step(session, order, cancelled(get_state(order), sum_funds(order, money)), money, now)
+        return money
 
     return _act(resources, vendor_id, env_mode, order_id, end)
 
@@ -105,19 +104,48 @@ def refund(
     """
     with resources.database.read() as session:
         order = find_order(session, vendor_id, env_mode, order_id)
-        money = load_money(session, [order_id]).get(order_id, NO_MONEY)
         is_simulated = resources.is_simulated(env_mode)
-        source = find_source(order, money, request, resources.clock.now(), is_simulated=is_simulated)
+        source = find_source(
+            order, read_arrivals(session, order_id), request, resources.clock.now(), is_simulated=is_simulated
+        )
     source = require_reachable(resources, env_mode, source)
     require_accepted(resources, request.to or source.payer)
 
-    def give_back(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
-        request_refund(session, order, money, request, source, now)
+    def give_back(session: Session, order: PaymentOrder, money: Money, now: datetime) -> Money:
+        made = request_refund(session, order, money, request, source, now)
+        require_allowed(session, order, made, source.payer)
+        known = money.refunds if made in money.refunds else [*money.refunds, made]
+        money = replace(money, refunds=known)
         # What goes back is due again at once: who paid the rest as it was before would not have paid the order.
-        settle(session, order, load_money(session, [order_id])[order_id], now, may_expire=False)
+        settle(session, order, money, now, may_expire=False)
         flag_modified(order, "amount_due")  # also where it stays: the order's page has news, so it gets a new version
+        return money
 
     return _act(resources, vendor_id, env_mode, order_id, give_back)
+
+
+def cancel_refund(
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, refund_id: str
+) -> Mapping[str, Any]:
+    """Cancel a refund of which something is not sent yet; what it kept of its transfer is left to be asked for again.
+
+    Raises
+    ------
+    Conflict
+        If all of it was sent.
+    NotFound
+        If there is no such order, or no such refund of it.
+    """
+
+    def end(session: Session, order: PaymentOrder, money: Money, now: datetime) -> Money:
+        refund_cancelling.cancel_refund(session, money, refund_id, now)
+        session.flush()
+        money = read_money(session, order_id)
+        settle(session, order, money, now, may_expire=False)
+        flag_modified(order, "amount_due")
+        return money
+
+    return _act(resources, vendor_id, env_mode, order_id, end)
 
 
 def _act(
@@ -125,11 +153,12 @@ def _act(
     vendor_id: str,
     env_mode: EnvMode,
     order_id: str,
-    action: Callable[[Session, PaymentOrder, Money, datetime], None],
+    action: Callable[[Session, PaymentOrder, Money, datetime], Money],
 ) -> Mapping[str, Any]:
+    """Do something with a locked order, and describe it with what moved for it then: read once, as it may be much."""
     now = resources.clock.now()
     with resources.database.write() as session:
         order = find_order(session, vendor_id, env_mode, order_id, lock=True)
-        action(session, order, load_money(session, [order_id]).get(order_id, NO_MONEY), now)
+        money = action(session, order, read_money(session, order_id), now)
         session.flush()
-        return describe_orders(resources, session, [order])[0]
+        return describe_changed(resources, session, order, money)

@@ -10,10 +10,10 @@ from typing import Any
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
-from api.domain.errors import InvalidData
+from api.domain.errors import Faults, InvalidData
 from api.domain.ids import IdPrefix, make_id, make_reference
 from api.domain.item_prices import refuse_wrong_prices
-from api.domain.money import UINT256_MAX, rescale_up
+from api.domain.money import UINT256_MAX, Rescaled, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
 from api.services.orders.metadata_index import list_entries
 from api.services.orders.money import NO_MONEY
@@ -62,14 +62,20 @@ def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[
     now = resources.clock.now()
     order_id = make_id(IdPrefix.ORDER, now)
     answer = {"payment_order_id": order_id, "payment_url": f"{resources.config.base_url}/payment/{order_id}"}
-    given = link.order_price["currency"]
-    with resources.database.look() as place:
+    given, faults = link.order_price["currency"], Faults()
+    with faults.gather():
+        refuse_wrong_prices(link.line_items, link.order_price)
+    with faults.gather():
+        expires_at = _choose_expiry(link.expires_at, now)
+    with resources.database.look() as place, faults.gather():
         facts = read_facts(place, vendor_id, link.env_mode, list_wanted(given))
         currency, account = choose_account(resources, place, vendor_id, link.env_mode, given, facts.accounts)
-    refuse_wrong_prices(link.line_items, link.order_price)
+        due = None if account is None else _scale_price(link.order_price, account)
+    faults.refuse()
     order = _make_order(vendor_id, order_id, link, currency, facts, now)
-    if account is not None:
-        _settle_to(order, account)
+    order.expires_at = expires_at
+    if account is not None and due is not None:
+        _settle_to(order, account, due)
     resources.database.write_rows(_list_rows(order, facts, now))
     return answer
 
@@ -93,7 +99,6 @@ def _make_order(vendor_id: str, order_id: str, link: NewLink, currency: str, fac
         payment_reference=make_reference(),
         start_heights=facts.heights,
         transaction_hash="",
-        expires_at=_choose_expiry(link.expires_at, now),
         created_at=now,
         updated_at=now,
     )
@@ -108,19 +113,23 @@ def _list_rows(order: Any, facts: VendorFacts, now: datetime) -> list[NewRow]:
     return rows
 
 
-def _settle_to(order: Any, account: Account) -> None:
-    scaled = rescale_up(order.price_amount, from_decimals=order.price_decimals, to_decimals=account.token_decimals)
-    if scaled.amount > UINT256_MAX:
+def _scale_price(price: Mapping[str, Any], account: Account) -> Rescaled:
+    due = rescale_up(price["amount"], from_decimals=price["decimals"], to_decimals=account.token_decimals)
+    if due.amount > UINT256_MAX:
         message = f"Is more than a token can hold: {account.currency} has {account.token_decimals} decimals on chain"
         raise InvalidData.at("order_price.amount", message)
+    return due
+
+
+def _settle_to(order: Any, account: Account, due: Rescaled) -> None:
     info = token_registry.info_of(account.chain_id, account.token_address)
     order.settlement_chain_id = account.chain_id
     order.settlement_token_address = account.token_address
     order.settlement_token_symbol = info.symbol if info else account.currency
     order.settlement_token_decimals = account.token_decimals
     order.settlement_address = account.address
-    order.settlement_amount = order.amount_due = scaled.amount
-    order.price_rounded_up = scaled.rounded_up
+    order.settlement_amount = order.amount_due = due.amount
+    order.price_rounded_up = due.rounded_up
 
 
 def _choose_expiry(asked: datetime | None, now: datetime) -> datetime:

@@ -52,12 +52,11 @@ class Money:
 
     def asked_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant wants to send back, or has sent beyond that; smallest units."""
-        return sum(max(row.amount, self.count_sent(row)) for row in self._refunds_of.get(payment_id, ()))
+        return self._asked_back.get(payment_id, 0)
 
     def sent_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant has sent back for good, smallest units."""
-        sent = (each for refund in self._refunds_of.get(payment_id, ()) for each in self.list_sent(refund))
-        return sum(row.amount for row in sent if row.state in COUNTED)
+        return sum(self.count_sent(refund, COUNTED) for refund in self._refunds_of.get(payment_id, ()))
 
     def list_sent(self, refund: Refund) -> list[Payment]:
         """Return the transfers by which the merchant has sent a refund."""
@@ -75,16 +74,30 @@ class Money:
 
     def count_unsent(self, refund: Refund) -> int:
         """Return how much of a refund is to be sent still: never what another one has sent of the same payment."""
+        if refund.cancelled_at:
+            return 0
         return max(0, min(refund.amount - self.count_sent(refund), self._kept.get(refund.payment_id, 0)))
 
     def is_final(self, refund: Refund) -> bool:
         """Whether all of a refund was sent for good."""
         return self.count_sent(refund, {PaymentState.FINAL}) >= refund.amount
 
+    def is_awaited(self, refund: Refund) -> bool:
+        """Whether a refund is neither final nor cancelled."""
+        return not (refund.cancelled_at or self.is_final(refund))
+
     def is_open(self, refund: Refund) -> bool:
         """Whether some of a refund is to be sent still, or could still be lost."""
         is_sent = self.count_sent(refund) >= refund.amount
         return not self.is_final(refund) if is_sent else self.count_unsent(refund) > 0
+
+    @cached_property
+    def _asked_back(self) -> Mapping[int, int]:
+        """What goes back of each transfer, or went beyond that, by the key of its row; made once."""
+        return {
+            key: sum(max(0 if row.cancelled_at else row.amount, self.count_sent(row)) for row in refunds)
+            for key, refunds in self._refunds_of.items()
+        }
 
     @cached_property
     def _kept(self) -> Mapping[int, int]:
@@ -144,8 +157,9 @@ def list_transactions(money: Money) -> list[dict[str, Any]]:
 
 
 def sum_funds(order: PaymentOrder, money: Money) -> Funds:
-    """Add up what moved for an order."""
-    return add_up((_make_credit(order, row, money) for row in money.payments), order.settlement_amount)
+    """Add up what moved for an order; what went back is counted by the payment that it is of."""
+    rows = (row for row in money.payments if row.kind != TransferKind.REFUND)
+    return add_up((_make_credit(order, row, money) for row in rows), order.settlement_amount)
 
 
 def is_credited(order: PaymentOrder, payment: Payment) -> bool:

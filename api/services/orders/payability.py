@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from api.domain.env import EnvMode
-from api.domain.orders import OrderStatus
+from api.domain.orders import OrderState, OrderStatus, StatusReason, find_end
 from api.services.orders.chain_reads import is_unread
 from api.services.orders.money import Money, sum_funds
 from api.services.resources import Resources
@@ -51,8 +51,11 @@ def find_not_payable_reason(
     resources: Resources, order: PaymentOrder, money: Money, read_at: datetime | None
 ) -> NotPayable:
     """Say why nobody can pay an order, whatever its status; empty if one could. See `find_no_payment_reason`."""
-    if order.status == OrderStatus.PROCESSING and money.refunds and sum_funds(order, money).all_asked_back:
-        return NotPayable.GOES_BACK  # once it is back the order is closed, and a payment would not be delivered
+    if order.status == OrderStatus.PROCESSING:
+        if money.refunds and sum_funds(order, money).all_asked_back:
+            return NotPayable.GOES_BACK  # once it is back the order is closed, and a payment would not be delivered
+        if order.amount_due and resources.clock.now() >= find_pay_until(order, money):
+            return NotPayable.OUT_OF_TIME  # it fails once its chains are read up to then, whatever is sent meanwhile
     if order.settlement_chain_id is None:
         return NotPayable.NO_ACCOUNT
     env_mode = EnvMode(order.env_mode)
@@ -62,3 +65,16 @@ def find_not_payable_reason(
     if ledger is None or order.settlement_chain_id not in ledger.chain_ids:
         return NotPayable.NO_CHAIN
     return NotPayable.UNREAD_CHAIN if is_unread(resources, env_mode, read_at, order.created_at) else NotPayable.NONE
+
+
+def find_pay_until(order: PaymentOrder, money: Money) -> datetime:
+    """Return until when a payment for an order that is open comes in time."""
+    if order.status != OrderStatus.PROCESSING:
+        return order.expires_at
+    state = OrderState(
+        status=OrderStatus(order.status),
+        reason=StatusReason(order.status_reason),
+        amount=order.settlement_amount,
+        expires_at=order.expires_at,
+    )
+    return find_end(state, sum_funds(order, money))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adapters.base import AdapterError
 from adapters.chain.deployments import find_contracts
@@ -10,18 +10,44 @@ from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, ServiceUnavailable
 from api.services.chains.screening import is_rejected
-from api.services.chains.wallets import is_same_wallet
-from api.services.orders.refunds import RefundSource
+from api.services.chains.wallets import has_key, is_same_wallet
 from api.services.resources import Resources
 
 RETRY_S = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundSource:
+    """A transfer that is to be sent back, how much of it, and who paid it.
+
+    Parameters
+    ----------
+    payment_id : int
+        Of the row.
+    amount : int or None
+        In its token's smallest units; None for all that is left.
+    payer : str
+        Lower case; empty where that can't be told, and the vendor must say where to send it.
+    paid_on, arrived_on : int
+        Chain ids; they differ where a bridge delivered it.
+    is_certain : bool
+        Whether it is certain that the payer paid; else he made a bridge's call with his own money, and if he is a
+        contract, anybody may have told it to.
+    """
+
+    payment_id: int
+    amount: int | None
+    payer: str
+    paid_on: int
+    arrived_on: int
+    is_certain: bool
+
+
 def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSource) -> RefundSource:
     """Return the source without its payer where money sent there would be lost.
 
-    A contract that paid on another chain need not exist on this one, and what is sent to a contract that serves
-    everybody is anybody's.
+    A contract that paid on another chain need not exist on this one, what is sent to a contract that serves everybody
+    is anybody's, and one that anybody may have told to pay is not whoever did (ADR 97).
 
     Raises
     ------
@@ -36,9 +62,10 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     try:
         with resources.waiting_room.enter(source.paid_on), resources.waiting_room.enter(source.arrived_on):
             is_there = is_same_wallet(access.chains, source.payer, source.paid_on, source.arrived_on)
+            is_known = source.is_certain or has_key(access.chains, source.payer, source.paid_on)
     except AdapterError as error:
         raise ServiceUnavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
-    return source if is_there else replace(source, payer="")
+    return source if is_there and is_known else replace(source, payer="")
 
 
 def require_accepted(resources: Resources, recipient: str) -> None:

@@ -9,12 +9,14 @@ objects cost several times as much; they are for what changes orders.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
@@ -42,12 +44,17 @@ _READ = (
     SETTLEMENT_READ_AT,
 )
 _ID = _ORDER.id == bindparam("order_id")
-_OWN = Statement(
-    select(*_READ)
-    .select_from(_ENTRIES)
-    .where(_ID, _ORDER.vendor_id == bindparam("vendor_id"), _ORDER.env_mode == bindparam("env_mode"))
-    .order_by(_ENTRY.id)
+OWN = (
+    _ID,
+    _ORDER.vendor_id.is_not_distinct_from(bindparam("vendor_id")),
+    _ORDER.env_mode.is_not_distinct_from(bindparam("env_mode")),
 )
+"""An order by its id, if it is this vendor's and of this environment.
+
+PostgreSQL uses no index for these two. By `=` it took one of the vendor's orders for as good as the id's for as long as
+it had no statistics, so each read went through all orders of its vendor (capacity.md).
+"""
+_OWN = Statement(select(*_READ).select_from(_ENTRIES).where(*OWN).order_by(_ENTRY.id))
 _PUBLIC = Statement(
     select(*_READ, _VENDOR.name.label("vendor_name"), *BRAND_COLUMNS)
     .select_from(
@@ -59,7 +66,27 @@ _PUBLIC = Statement(
 _TRANSFERS = Statement(
     select(Payment.__table__).where(_PAYMENT.order_id == bindparam("order_id")).order_by(_PAYMENT.mined_at, _PAYMENT.id)
 )
+_ARRIVED = Statement(
+    select(Payment.__table__)
+    .where(
+        _PAYMENT.order_id == bindparam("order_id"),
+        _PAYMENT.refund_id.is_(None),
+        *(_PAYMENT.state != each for each in sorted(GONE)),
+    )
+    .order_by(_PAYMENT.mined_at, _PAYMENT.id)
+)
 _REFUNDS = Statement(select(Refund.__table__).where(_REFUND.order_id == bindparam("order_id")).order_by(_REFUND.id))
+_TIMELINES = (
+    select(
+        TimelineEntry.order_id,
+        TimelineEntry.status,
+        TimelineEntry.status_reason,
+        TimelineEntry.at,
+        TimelineEntry.transaction_hash,
+    )
+    .where(TimelineEntry.order_id.in_(bindparam("order_ids", expanding=True)))
+    .order_by(TimelineEntry.id)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +151,16 @@ def read_payable_order(place: Place, order_id: str) -> StoredOrder:
     return _read_money(place, _fetch_payable(place, order_id))
 
 
+def read_money(place: Place, order_id: str) -> Money:
+    """Read what moved for an order, and what goes back of it."""
+    return _count(_TRANSFERS.fetch(place, {"order_id": order_id}), place, order_id)
+
+
+def read_arrivals(place: Place, order_id: str) -> Money:
+    """Read the same without what goes back: refunds of an order add up."""
+    return Money(payments=_ARRIVED.fetch(place, {"order_id": order_id}))
+
+
 def find_unpaid_order(place: Place, order_id: str) -> StoredOrder | None:
     """Read the same by one query; None where money moved.
 
@@ -134,6 +171,14 @@ def find_unpaid_order(place: Place, order_id: str) -> StoredOrder | None:
     """
     rows = _fetch_payable(place, order_id)
     return None if rows[0].has_transfers else _describe_unpaid(rows)
+
+
+def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
+    """Return the timeline of each of these orders, oldest entry first."""
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in session.execute(_TIMELINES, {"order_ids": order_ids}):
+        found[row.order_id].append(describe_entry(row.status, row.status_reason, row.at, row.transaction_hash))
+    return found
 
 
 def describe_entry(status: str, status_reason: str, at: datetime, transaction_hash: str) -> dict[str, str]:
@@ -158,10 +203,13 @@ def _read_money(place: Place, rows: Sequence[Any]) -> StoredOrder:
     if not rows[0].has_transfers:
         return _describe_unpaid(rows)
     transfers: Sequence[Any] = _TRANSFERS.fetch(place, {"order_id": rows[0].id})
-    refunds: Sequence[Any] = _REFUNDS.fetch(place, {"order_id": rows[0].id})
-    counted = [each for each in transfers if each.state not in GONE]
-    money = Money(payments=counted, refunds=refunds)
+    money = _count(transfers, place, rows[0].id)
     return StoredOrder(row=rows[0], timeline=_describe_timeline(rows), transfers=transfers, money=money)
+
+
+def _count(transfers: Sequence[Any], place: Place, order_id: str) -> Money:
+    refunds: Sequence[Any] = _REFUNDS.fetch(place, {"order_id": order_id})
+    return Money(payments=[each for each in transfers if each.state not in GONE], refunds=refunds)
 
 
 def _describe_unpaid(rows: Sequence[Any]) -> StoredOrder:

@@ -15,11 +15,15 @@ from routing_engine.model import Token
 
 
 class RefundStatus(StrEnum):
-    """Where a refund stands: the wallet has to sign some of it, its chain has all of it, its chain keeps it."""
+    """Where a refund stands: the wallet has to sign some of it, its chain has all of it, its chain keeps it.
+
+    Cancelled it is to be signed no more.
+    """
 
     REQUESTED = "requested"
     SENT = "sent"
     FINAL = "final"
+    CANCELLED = "cancelled"
 
 
 def describe_refunds(money: Money) -> list[dict[str, Any]]:
@@ -28,9 +32,9 @@ def describe_refunds(money: Money) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount`` that was asked for, ``amount_sent``,
-        ``to``, ``hash`` and ``timestamp`` of what was sent last, and ``status``; and ``transaction``, what the wallet
-        at the settlement address has to sign of it still; None once all is sent.
+        For each its ``id``, the ``transfer`` that brought it, ``chain_id``, ``token``, ``amount`` that was asked for,
+        ``amount_sent``, ``to``, ``hash`` and ``timestamp`` of what was sent last, and ``status``; and ``transaction``,
+        what the wallet at the settlement address has to sign of it still; None once all is sent, or it is cancelled.
     """
     return [describe_refund(money, each) for each in money.refunds]
 
@@ -59,8 +63,9 @@ def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
     sent, unsent = money.list_sent(refund), money.count_unsent(refund)
     status = RefundStatus.FINAL if money.is_final(refund) else RefundStatus.SENT
     if money.count_sent(refund) < refund.amount:
-        status = RefundStatus.REQUESTED
+        status = RefundStatus.CANCELLED if refund.cancelled_at else RefundStatus.REQUESTED
     return {
+        "id": name_refund(refund),
         "transfer": money.find_public_id(refund.payment_id),
         "chain_id": refund.chain_id,
         "token": refund.token_address,
@@ -72,6 +77,11 @@ def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
         "status": status,
         "transaction": _build_transaction(refund, unsent) if unsent else None,
     }
+
+
+def name_refund(refund: Refund) -> str:
+    """Return the id of a refund: random, and unlike its key in the database it says nothing of others."""
+    return f"rf_{bytes(refund.reference).hex()}"
 
 
 def _build_transaction(refund: Refund, amount: int) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ from api.domain.money import rescale_up
 from api.domain.payments import GONE, Evidence, PaymentState
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money, is_credited
+from api.services.orders.payers import RefundSource
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
 from routing_engine.model import ZERO_ADDRESS
@@ -54,29 +55,6 @@ class RefundRequest:
     has_key: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefundSource:
-    """A transfer that is to be sent back, how much of it, and who paid it.
-
-    Parameters
-    ----------
-    payment_id : int
-        Of the row.
-    amount : int or None
-        In its token's smallest units; None for all that is left.
-    payer : str
-        Lower case; empty where that can't be told, and the vendor must say where to send it.
-    paid_on, arrived_on : int
-        Chain ids; they differ where a bridge delivered it.
-    """
-
-    payment_id: int
-    amount: int | None
-    payer: str
-    paid_on: int
-    arrived_on: int
-
-
 def find_source(
     order: PaymentOrder, money: Money, request: RefundRequest, now: datetime, *, is_simulated: bool
 ) -> RefundSource:
@@ -110,6 +88,7 @@ def find_source(
         payer=origin.sender if is_known else "",
         paid_on=origin.chain_id,
         arrived_on=row.chain_id,
+        is_certain=deposit is None or deposit.is_built,
     )
 
 
@@ -172,7 +151,9 @@ def _choose_payment(order: PaymentOrder, money: Money, request: RefundRequest) -
             raise InvalidData.at("transfer", f"Not a transfer of this order; there is {_join_ids(rows) or 'none'}")
         return found
     if not rows:
-        raise Conflict("There is nothing to send back: nothing has reached the merchant for this order")
+        raise Conflict(
+            "There is nothing to send back: nothing has reached the merchant for this order; transfers show what does"
+        )
     rows = [row for row in rows if is_notable(order, row)] or rows
     if len(rows) > 1:
         raise InvalidData.at("transfer", f"Required: the order has several transfers, {_join_ids(rows)}")
@@ -230,14 +211,14 @@ def _choose_recipient(row: Payment, request: RefundRequest, source: RefundSource
 
 
 def _require_few_open(money: Money, row: Payment) -> None:
-    """Refuse one more refund while many are open; a refund that is final is open no more."""
-    still_open = [each.payment_id for each in money.refunds if not money.is_final(each)]
+    """Refuse one more refund while many are open; one that is final or cancelled is open no more."""
+    still_open = [each.payment_id for each in money.refunds if money.is_awaited(each)]
     of_transfer = still_open.count(row.id)
     if of_transfer < MOST_OPEN_OF_TRANSFER and len(still_open) < MOST_OPEN:
         return
     said = f"of this transfer, at most {MOST_OPEN_OF_TRANSFER}" if of_transfer >= MOST_OPEN_OF_TRANSFER else ""
     message = f"Too many refunds are open {said or f'for this order, at most {MOST_OPEN}'}"
-    remedy = "Sign the transactions in `refunds` of the order first, and ask again once their `status` is final"
+    remedy = "Sign the transactions in `refunds` of the order, and ask again once they are final; or cancel some"
     raise Conflict(message, Problem(path="transfer", message=remedy))
 
 

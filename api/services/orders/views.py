@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
@@ -18,25 +16,18 @@ from api.services.orders.chain_reads import load_reads
 from api.services.orders.main_transactions import choose_main
 from api.services.orders.money import NO_MONEY, Money, list_transactions, load_money
 from api.services.orders.order_versions import find_version
-from api.services.orders.payability import NotPayable, find_no_payment_reason, find_not_payable_reason
-from api.services.orders.reading import StoredOrder, describe_entry, find_unpaid_order, read_payable_order
+from api.services.orders.payability import (
+    NotPayable,
+    find_no_payment_reason,
+    find_not_payable_reason,
+    find_pay_until,
+)
+from api.services.orders.reading import StoredOrder, find_unpaid_order, load_timelines, read_payable_order
 from api.services.orders.refund_views import describe_refunds, describe_transfers
 from api.services.orders.stranded_deposits import describe_stranded
 from api.services.resources import Resources
 from api.services.vendors.brands import make_brand
-from api.storage.tables import PaymentOrder, TimelineEntry
-
-_TIMELINES = (
-    select(
-        TimelineEntry.order_id,
-        TimelineEntry.status,
-        TimelineEntry.status_reason,
-        TimelineEntry.at,
-        TimelineEntry.transaction_hash,
-    )
-    .where(TimelineEntry.order_id.in_(bindparam("order_ids", expanding=True)))
-    .order_by(TimelineEntry.id)
-)
+from api.storage.tables import PaymentOrder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +58,8 @@ class PublicOrder:
         Where the money is that set out over a bridge and did not arrive; see `api.services.orders.stranded_deposits`.
     timeline : tuple of mapping
         ``status``, ``status_reason``, ``at`` and ``transaction_hash``, oldest first.
+    pay_until : datetime
+        Until when a payment comes in time: later than `expires_at` where all that came for an open order came late.
     """
 
     order_id: str
@@ -105,6 +98,7 @@ class PublicOrder:
     failure_callback_url: str
     created_at: datetime
     expires_at: datetime
+    pay_until: datetime
 
     @property
     def is_paused(self) -> bool:
@@ -146,12 +140,11 @@ def describe_orders(resources: Resources, session: Session, orders: Iterable[Pay
     ]
 
 
-def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
-    """Return the timeline of each of these orders, oldest entry first."""
-    found: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for row in session.execute(_TIMELINES, {"order_ids": order_ids}):
-        found[row.order_id].append(describe_entry(row.status, row.status_reason, row.at, row.transaction_hash))
-    return found
+def describe_changed(resources: Resources, session: Session, order: PaymentOrder, money: Money) -> dict[str, Any]:
+    """Describe an order to its vendor who has just changed it, with what moved for it."""
+    entries, reads = load_timelines(session, [order.id]), load_reads(session)
+    read_at = reads.get((order.env_mode, order.settlement_chain_id))
+    return _describe_privately(resources, order, money, entries[order.id], read_at)
 
 
 def _describe_privately(
@@ -247,4 +240,5 @@ def describe_publicly(resources: Resources, stored: StoredOrder) -> PublicOrder:
         failure_callback_url=order.failure_callback_url,
         created_at=order.created_at,
         expires_at=order.expires_at,
+        pay_until=find_pay_until(order, money),
     )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from api.domain.currencies import DOLLAR_TOKENS
+from api.domain.currencies import DOLLAR_TOKENS, PEGGED, find_kind
 from api.domain.funds import NOTABLE_SHARE
 from api.domain.money import round_up_to_whole
 from api.storage.tables import Payment, PaymentOrder
 from routing_engine.reference import token_registry
-from routing_engine.reference.chains import CHAINS
 
-PEGGED = frozenset({*DOLLAR_TOKENS, "USDC.e"})
-"""Tokens that are taken for a dollar each."""
 FINEST = 5
 """Of a token whose price is not known here, less than a hundred-thousandth is worth no word."""
 
@@ -41,14 +38,7 @@ def is_notable(order: PaymentOrder, payment: Payment) -> bool:
     if info is None:
         return False
     decimals = info.on(payment.chain_id).decimals
-    if _find_kind(info.symbol) != _find_kind(order.settlement_token_symbol or ""):
+    if find_kind(info.symbol) != find_kind(order.settlement_token_symbol or ""):
         return bool(payment.amount * 10**FINEST >= 10**decimals)
     price, places = order.settlement_amount or 0, order.settlement_token_decimals or 0
     return bool(payment.amount * 10**places * NOTABLE_SHARE >= price * 10**decimals)
-
-
-def _find_kind(symbol: str) -> str:
-    if symbol in PEGGED:
-        return "USD"
-    wrapped = {chain.wrapped_native_token.symbol: chain.native_token.symbol for chain in CHAINS.values()}
-    return wrapped.get(symbol, symbol)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
+from api.domain.env import EnvMode
 from api.domain.errors import Gone, NotFound
 from api.domain.ids import IdPrefix, make_id, read_time
 from api.services.market.source_problems import list_left_out
@@ -22,14 +24,16 @@ from routing_engine.archive.request_records import describe_request
 
 KEPT = timedelta(hours=24)
 """How long a quote can be shown and replayed."""
+Owner: TypeAlias = tuple[str, EnvMode]
+"""Whose a quote is: a vendor's id, and the environment of the key that asked for it."""
 
 
-def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -> dict[str, str]:
+def make_quote(resources: Resources, query: RouteQuery, owner: Owner | None) -> dict[str, str]:
     """Quote the best route and store the quote with the route and the market that it rests on.
 
     Parameters
     ----------
-    vendor_id : str or None
+    owner : Owner or None
         Who asked, if known.
 
     Raises
@@ -47,10 +51,12 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     answer = write_quote(writer, result, quote_id)
     rests_on = {"request": describe_request(result.request), "slippage_bps": query.slippage_bps, "engine": __version__}
     _keep_market(resources, router.snapshot, writer.at + KEPT)
+    vendor_id, env_mode = owner or (None, None)
+    route = writer.route(best, result.certificate)
     given = {
         "id": quote_id,
         "vendor_id": vendor_id,
-        "body": {"quote": answer, "route": writer.route(best, result.certificate), "rests_on": rests_on},
+        "body": {"quote": answer, "route": route, "rests_on": rests_on, "env_mode": env_mode},
         "created_at": writer.at,
         "expires_at": writer.at + VALID_FOR,
     }
@@ -68,7 +74,7 @@ def _keep_market(resources: Resources, snapshot: Snapshot, until: datetime) -> N
         resources.snapshots.keep(session, packed, until)
 
 
-def get_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, str]:
+def get_quote(resources: Resources, quote_id: str, owner: Owner | None) -> dict[str, str]:
     """Return a quote that was given before, while it holds.
 
     Raises
@@ -79,20 +85,20 @@ def get_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dic
         If it has expired.
     """
     with resources.database.read() as session:
-        row = find_quote(resources, session, quote_id, vendor_id)
+        row = find_quote(resources, session, quote_id, owner)
     if resources.clock.now() >= row.expires_at:
         raise Gone(f"The quote expired at {format_time(row.expires_at)}; ask for a new one")
     quote: dict[str, str] = row.body["quote"]
     return quote
 
 
-def find_quote(resources: Resources, session: Session, quote_id: str, vendor_id: str | None) -> StoredQuote:
+def find_quote(resources: Resources, session: Session, quote_id: str, owner: Owner | None) -> StoredQuote:
     """Return a quote that this caller may see: its own, or one that was made without a key.
 
     Raises
     ------
     NotFound
-        If there is none.
+        If there is none: what is of the vendor's other environment counts as another vendor's.
     Gone
         If it was made too long ago.
     """
@@ -101,9 +107,15 @@ def find_quote(resources: Resources, session: Session, quote_id: str, vendor_id:
     if quote_id.startswith(f"{IdPrefix.QUOTE}_") and made_at is not None and made_at < now - KEPT:
         raise Gone("This quote was made more than 24 hours ago; ask for a new one")
     row = session.get(StoredQuote, quote_id)
-    if row is None or "rests_on" not in row.body or row.vendor_id not in (None, vendor_id):
+    if row is None or "rests_on" not in row.body or not _is_visible(row, owner):
         raise NotFound(f"There is no quote {quote_id!r}")
     return row
+
+
+def _is_visible(row: StoredQuote, owner: Owner | None) -> bool:
+    """Whether a quote was made without a key, or with one of this owner's; one of an earlier version names no key."""
+    vendor_id, env_mode = owner or (None, None)
+    return row.vendor_id is None or (row.vendor_id == vendor_id and row.body.get("env_mode", env_mode) == env_mode)
 
 
 def write_quote(writer: RouteWriter, result: RouteResult, quote_id: str) -> dict[str, str]:

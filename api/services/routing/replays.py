@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from api.domain.errors import Conflict, Gone
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.quotes import find_quote, write_quote
+from api.services.routing.quotes import Owner, find_quote, write_quote
 from api.services.routing.serializers import RouteWriter
 from api.storage.tables import StoredQuote
 from routing_engine import RouteResult, __version__
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from routing_engine import Router
 
 
-def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, Any]:
+def replay_quote(resources: Resources, quote_id: str, owner: Owner | None) -> dict[str, Any]:
     """Search the quote's market again and return what that gives: the same quote, bit for bit.
 
     Raises
@@ -29,7 +29,7 @@ def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> 
     Conflict
         If this process runs another version of the engine, which answers otherwise.
     """
-    row, router = _read(resources, quote_id, vendor_id)
+    row, router = _read(resources, quote_id, owner)
     result = _search_again(row, router)
     best, rests_on = result.best(), row.body["rests_on"]
     query = RouteQuery(request=result.request, slippage_bps=rests_on["slippage_bps"])
@@ -45,15 +45,15 @@ def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> 
     return again["quote"]
 
 
-def archive_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, Any]:
+def archive_quote(resources: Resources, quote_id: str, owner: Owner | None) -> dict[str, Any]:
     """Return a quote's question, market and answer as a file for `routing-engine replay`; raises as `replay_quote`."""
-    row, router = _read(resources, quote_id, vendor_id)
+    row, router = _read(resources, quote_id, owner)
     return Archive.of(_search_again(row, router), router.snapshot).describe()
 
 
-def _read(resources: Resources, quote_id: str, vendor_id: str | None) -> tuple[StoredQuote, Router]:
+def _read(resources: Resources, quote_id: str, owner: Owner | None) -> tuple[StoredQuote, Router]:
     with resources.database.read() as session:
-        row = find_quote(resources, session, quote_id, vendor_id)
+        row = find_quote(resources, session, quote_id, owner)
         session.expunge(row)
         router = resources.snapshots.find_router(session, row.body["route"]["snapshotId"])
     if router is None:

@@ -52,6 +52,9 @@ class TokenPage:
         return f"{self.head}{json.dumps(updated_at)}{self.tail}".encode()
 
 
+UNKNOWN_CURSOR = "Unknown; start again without it"
+
+
 def list_tokens(
     resources: Resources, *, limit: int, cursor: str = "", search: str = "", chain_id: int = 0
 ) -> TokenPage:
@@ -113,11 +116,16 @@ def _list_assets(tokens: TokenTable) -> tuple[Asset, ...]:
     return (*(asset for info in token_registry.tokens() for asset in Asset.listed(info)), *others.values())
 
 
+def is_listed(tokens: TokenTable, cursor: str) -> bool:
+    """Return whether a page of the list can end with this key."""
+    return any(asset.key == cursor for asset in _list_assets(tokens))
+
+
 def _skip_to(assets: tuple[Asset, ...], cursor: str) -> int:
     for number, asset in enumerate(assets):
         if asset.key == cursor:
             return number + 1
-    raise InvalidData.at("cursor", "Unknown; start again without it")
+    raise InvalidData.at("cursor", UNKNOWN_CURSOR)
 
 
 def _is_match(asset: Asset, search: str, chain_id: int) -> bool:

@@ -13,11 +13,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.transfers import CanonicalBlock, TransferKind
 from api.storage.db import insert_new
+from api.storage.statements import Place, Statement
 from api.storage.tables import SimulatedChain, SimulatedReorg, SimulatedTransfer
 
 GENESIS = datetime(2025, 1, 1, tzinfo=UTC)
@@ -135,14 +136,11 @@ def take_back(session: Session, deposit: SimulatedTransfer) -> None:
         row.is_canonical &= row.block_number <= _hold(session, row.chain_id).head_number
 
 
-def describe_blocks(session: Session, chain_id: int, numbers: Collection[int]) -> Mapping[int, CanonicalBlock]:
+def describe_blocks(place: Place, chain_id: int, numbers: Collection[int]) -> Mapping[int, CanonicalBlock]:
     """Return the canonical blocks with these numbers, reached by the clock or not."""
     if not numbers:
         return {}
-    query = select(SimulatedReorg.id, SimulatedReorg.first_number).where(
-        SimulatedReorg.chain_id == chain_id, SimulatedReorg.first_number <= max(numbers)
-    )
-    reorgs = [(row.id, row.first_number) for row in session.execute(query)]
+    reorgs = [(row.id, row.first_number) for row in _REORGS.fetch(place, {"chain_id": chain_id, "last": max(numbers)})]
     found = {}
     for number in numbers:
         fork = max((key for key, first in reorgs if first <= number), default=0)
@@ -152,15 +150,27 @@ def describe_blocks(session: Session, chain_id: int, numbers: Collection[int]) -
 
 
 def _hold(session: Session, chain_id: int) -> SimulatedChain:
-    query = select(SimulatedChain).where(SimulatedChain.chain_id == chain_id).with_for_update()
-    query = query.execution_options(populate_existing=True)
-    chain = session.scalar(query)
+    chain = session.scalar(_HELD, {"chain_id": chain_id})
     if chain is not None:
         return chain
     insert_new(session, SimulatedChain, {"chain_id": chain_id, "head_number": 0})
-    return session.scalars(query).one()
+    return session.scalars(_HELD, {"chain_id": chain_id}).one()
 
 
 def _copy(row: SimulatedTransfer, block_hash: str) -> SimulatedTransfer:
     columns = {column.key: getattr(row, column.key) for column in SimulatedTransfer.__table__.columns}
     return SimulatedTransfer(**{**columns, "block_hash": block_hash, "is_canonical": True})
+
+
+_REORGS = Statement(
+    select(SimulatedReorg.id, SimulatedReorg.first_number).where(
+        SimulatedReorg.chain_id == bindparam("chain_id", type_=SimulatedReorg.chain_id.type),
+        SimulatedReorg.first_number <= bindparam("last", type_=SimulatedReorg.first_number.type),
+    )
+)
+_HELD = (
+    select(SimulatedChain)
+    .where(SimulatedChain.chain_id == bindparam("chain_id"))
+    .with_for_update()
+    .execution_options(populate_existing=True)
+)

@@ -77,10 +77,9 @@ class SimulatedLedger:
 
     def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, CanonicalBlock]:
         """Return the canonical blocks with these numbers."""
-        with self._database.read() as session:
-            chain = session.get(SimulatedChain, chain_id)
-            head = chain.head_number if chain else 0
-            return describe_blocks(session, chain_id, [number for number in numbers if number <= head])
+        with self._database.look() as connection:
+            head = max((row.head_number for row in _HEAD.fetch(connection, {"chain_id": chain_id})), default=0)
+            return describe_blocks(connection, chain_id, [number for number in numbers if number <= head])
 
     def find_block_at(self, chain_id: int, moment: datetime) -> int:
         """Return the number of the first block mined at `moment` or later."""
@@ -142,17 +141,8 @@ class SimulatedLedger:
 
     def search(self, chain_id: int, first: int, last: int, watched: Watched) -> tuple[Transfer, ...]:
         """Return what moved in these blocks."""
-        query = (
-            select(SimulatedTransfer)
-            .where(
-                SimulatedTransfer.chain_id == chain_id,
-                SimulatedTransfer.block_number.between(first, last),
-                SimulatedTransfer.is_canonical,
-            )
-            .order_by(SimulatedTransfer.block_number, SimulatedTransfer.tx_hash, SimulatedTransfer.log_index)
-        )
-        with self._database.read() as session:
-            rows = session.scalars(query).all()
+        with self._database.look() as connection:
+            rows = _MINED.fetch(connection, {"chain_id": chain_id, "first": first, "last": last})
         return tuple(
             _make_transfer(row)
             for row in rows
@@ -178,9 +168,9 @@ class SimulatedLedger:
 
 def _list_doomed(session: Session, chain_id: int) -> Sequence[SimulatedTransfer]:
     """Return the transfers that the chain loses once they have been shown."""
-    query = select(SimulatedTransfer).where(
-        SimulatedTransfer.chain_id == chain_id, SimulatedTransfer.reorg_when_seen, SimulatedTransfer.is_canonical
-    )
+    if not _DOOMED.fetch(session, {"chain_id": chain_id}):
+        return ()
+    query = select(SimulatedTransfer).where(SimulatedTransfer.chain_id == chain_id, *_IS_DOOMED)
     rows = session.scalars(query).all()
     _spare_final(session, rows)
     return [row for row in rows if row.reorg_when_seen]
@@ -234,4 +224,20 @@ _NEWS = Statement(
             SimulatedReorg.at >= bindparam("since", type_=SimulatedReorg.at.type),
         ),
     )
+)
+_CHAIN_ID = bindparam("chain_id", type_=SimulatedTransfer.chain_id.type)
+_HEAD = Statement(select(SimulatedChain.head_number).where(SimulatedChain.chain_id == _CHAIN_ID))
+_MINED = Statement(
+    select(*SimulatedTransfer.__table__.columns)
+    .where(
+        SimulatedTransfer.chain_id == _CHAIN_ID,
+        SimulatedTransfer.block_number >= bindparam("first", type_=SimulatedTransfer.block_number.type),
+        SimulatedTransfer.block_number <= bindparam("last", type_=SimulatedTransfer.block_number.type),
+        SimulatedTransfer.is_canonical,
+    )
+    .order_by(SimulatedTransfer.block_number, SimulatedTransfer.tx_hash, SimulatedTransfer.log_index)
+)
+_IS_DOOMED = SimulatedTransfer.reorg_when_seen, SimulatedTransfer.is_canonical
+_DOOMED = Statement(
+    select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.chain_id == _CHAIN_ID, *_IS_DOOMED).limit(1)
 )

@@ -6,12 +6,13 @@ import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict
 from api.domain.transfers import TransferKind
 from api.services.simulator.chain import NewTransfer, append, hold
+from api.storage.statements import Statement
 from api.storage.tables import Payment, PaymentOrder, Refund, SimulatedTransfer
 from routing_engine.model import Token
 from routing_engine.reference import token_registry
@@ -25,6 +26,7 @@ UNSENT = (
     .where(SimulatedTransfer.chain_id == Payment.chain_id, SimulatedTransfer.tx_hash == Payment.tx_hash)
     .exists(),
     ~select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.reference == Refund.reference).exists(),
+    Refund.cancelled_at.is_(None),
 )
 """Holds for refunds of simulated payments, each beside its payment, that are not sent yet."""
 
@@ -113,9 +115,9 @@ def sign_refunds(session: Session, chain_id: int, now: datetime) -> None:
 
     What was sent before is not sent again: its reference is on the chain.
     """
-    query = select(Refund).join(Payment, Payment.id == Refund.payment_id)
-    query = query.where(Refund.chain_id == chain_id, *UNSENT).order_by(Refund.id)
-    for refund in session.scalars(query).all():
+    unsent = [row.id for row in _UNSENT.fetch(session, {"chain_id": chain_id})]
+    query = select(Refund).where(Refund.id.in_(unsent)).order_by(Refund.id)
+    for refund in session.scalars(query).all() if unsent else ():
         back = NewTransfer(
             kind=TransferKind.PAYMENT,
             chain_id=refund.chain_id,
@@ -186,3 +188,10 @@ def _make_payment(order: PaymentOrder, token_address: str, amount: int, *, dooms
 
 def _get_merchant(order: PaymentOrder) -> str:
     return order.settlement_address or ""
+
+
+_UNSENT = Statement(
+    select(Refund.id)
+    .join(Payment, Payment.id == Refund.payment_id)
+    .where(Refund.chain_id == bindparam("chain_id", type_=Refund.chain_id.type), *UNSENT)
+)

@@ -67,7 +67,7 @@ def create_key(
         If a live key has the name, or there are too many names.
     """
     _check(name, scopes, lifetime)
-    _lock_vendor(session, owner[0])
+    lock_vendor(session, owner[0])
     names = list_live_names(session, owner, at)
     if name in names:
         remedy = "`checkout keys rotate` makes the next one, `checkout keys revoke` ends it; or choose another name"
@@ -94,7 +94,7 @@ def rotate_key(
     NotFound
         If the name has never had a key.
     """
-    _lock_vendor(session, owner[0])
+    lock_vendor(session, owner[0])
     named = select(ApiKeyRow).where(*_select_owned(owner), ApiKeyRow.name == name)
     newest = session.scalars(named.order_by(ApiKeyRow.created_at.desc(), ApiKeyRow.id.desc())).first()
     if newest is None:
@@ -180,8 +180,8 @@ def _check(name: str, scopes: frozenset[Scope], lifetime: timedelta | None) -> N
         raise InvalidData.at("lifetime", "Must be longer than nothing")
 
 
-def _lock_vendor(session: Session, vendor_id: str) -> None:
-    """Let nobody else make keys of this vendor meanwhile; orders are made on."""
+def lock_vendor(session: Session, vendor_id: str) -> None:
+    """Let nobody else make keys or webhooks of this vendor meanwhile; orders are made on."""
     session.execute(select(Vendor.id).where(Vendor.id == vendor_id).with_for_update(key_share=True))
 
 

@@ -62,6 +62,7 @@ def check_account(
     code = _find_currency(currency)
     _require_known(chain_id)
     settled = _find_token(token, chain_id, decimals)
+    _require_worth(settled, code)
     recipient = _read_address("address", address)
     refuse_recipient(recipient, settled)
     _refuse_screened(recipient, screen)
@@ -107,6 +108,13 @@ def _require_known(chain_id: int) -> None:
     if chain_id not in CHAINS:
         known = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
         raise InvalidData.at("chain", f"Unknown chain {chain_id}; use one of {known}")
+
+
+def _require_worth(token: Token, code: str) -> None:
+    """Refuse a listed token of another worth: a price is paid with as many of it as it has of the currency."""
+    if token.symbol and currencies.find_kind(token.symbol) != currencies.find_kind(code):
+        message = f"{token.symbol} is not worth what {code} is: a price of 1 {code} would be paid with 1 {token.symbol}"
+        raise InvalidData.at("token", message)
 
 
 def _refuse_screened(address: str, screen: Screen) -> None:

@@ -56,12 +56,14 @@ def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
     Raises
     ------
     InvalidData
-        If the name is empty, too long or not printable.
+        If the name is empty, too long or not printable, or has the form of an id, which names another vendor.
     Conflict
         If another vendor has the name.
     """
     if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidData.at("name", f"Must be 1 to {MAX_NAME} printable characters")
+    if name.strip().lower().startswith(f"{IdPrefix.VENDOR}_"):
+        raise InvalidData.at("name", f"Must not begin like an id of a vendor, {IdPrefix.VENDOR}_")
     if session.scalar(select(Vendor.id).where(Vendor.name == name)) is not None:
         raise Conflict(f"There is a vendor named {name!r} already; choose another name")
     vendor_id = make_id(IdPrefix.VENDOR, at)
@@ -94,8 +96,13 @@ def find_vendor(session: Session, id_or_name: str) -> Vendor:
     return vendor
 
 
-def set_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Account, at: datetime) -> None:
+def set_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Account, at: datetime) -> Account | None:
     """Receive a currency with this token at this address from now on; orders made earlier keep theirs.
+
+    Returns
+    -------
+    Account or None
+        The one that it replaces.
 
     Raises
     ------
@@ -106,9 +113,11 @@ def set_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Ac
     row = session.get(SettlementAccount, (vendor_id, env_mode, account.currency))
     if row is None:
         _add_accounts(session, vendor_id, env_mode, [account], at)
-        return
+        return None
+    (before,) = make_accounts([row])
     row.chain_id, row.token_address = account.chain_id, account.token_address
     row.token_decimals, row.address, row.updated_at = account.token_decimals, account.address, at
+    return before
 
 
 def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency: str) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
-from api.domain.errors import Conflict, InvalidData, NotFound
+from api.domain.errors import Conflict, Faults, InvalidData, NotFound
+from api.domain.events import parse_place
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.archived import find_horizon, refuse_archived
@@ -21,8 +21,6 @@ from api.services.webhooks.numbering import find_last_settled
 from api.services.webhooks.outbox import DeliveryStatus
 from api.services.webhooks.subscriptions import find_subscription, require_active
 from api.storage.tables import WebhookAttempt, WebhookDelivery, WebhookEvent, WebhookSubscription
-
-EVENT_ID = re.compile(r"evt_[0-9a-z]{36}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +138,7 @@ def list_events(
     since: str | None,
     cursor: str | None,
     type: str | None,
+    payment_order_id: str | None,
     limit: int,
     env_mode: EnvMode | None,
 ) -> EventPage:
@@ -153,6 +152,13 @@ def list_events(
         `next_cursor` of the page before, for the next page of the same list.
     type : str or None
         Of the events; all types without it.
+    payment_order_id : str or None
+        Of the order that they are about; those of all orders, and of transfers without one, without it.
+
+    Raises
+    ------
+    InvalidData
+        If there is no event with the id of `since`, or of `cursor`.
     """
     if env_mode is not None:
         key.require_env(env_mode)
@@ -162,10 +168,14 @@ def list_events(
         wanted = [*mine, WebhookEvent.seq <= last]
         if type is not None:
             wanted.append(WebhookEvent.type == type)
-        if since is not None:
-            wanted.append(find_place(session, mine, since))
-        if cursor is not None:
-            wanted.append(_parse_cursor(session, mine, cursor))
+        if payment_order_id is not None:
+            wanted.append(WebhookEvent.order_id == payment_order_id)
+        faults = Faults()
+        for name, place in (("since", since), ("cursor", cursor)):
+            if place is not None:
+                with faults.gather():
+                    wanted.append(find_place(session, mine, place, name))
+        faults.refuse()
         found = session.scalars(select(WebhookEvent).where(*wanted).order_by(WebhookEvent.seq).limit(limit + 1)).all()
     events = found[:limit]
     next_cursor = events[-1].id if events else cursor or since
@@ -176,9 +186,7 @@ def _select_mine(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
     return (WebhookEvent.vendor_id == key.vendor_id, WebhookEvent.env_mode == key.env_mode)
 
 
-def _parse_cursor(
-    session: Session, mine: Sequence[ColumnElement[bool]], event_id: str, path: str = "cursor"
-) -> ColumnElement[bool]:
+def _find_after(session: Session, mine: Sequence[ColumnElement[bool]], event_id: str, path: str) -> ColumnElement[bool]:
     seq = session.scalar(select(WebhookEvent.seq).where(*mine, WebhookEvent.id == event_id))
     if seq is None:
         horizon = find_horizon(session)
@@ -193,26 +201,21 @@ def select_owned_events(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
     return (*_select_mine(key), is_about_something)
 
 
-def find_place(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
+def find_place(session: Session, mine: Sequence[ColumnElement[bool]], place: str, path: str) -> ColumnElement[bool]:
     """Say which events come after an event, by its id, or from a moment on, in ISO 8601 with a time zone.
+
+    Parameters
+    ----------
+    path : str
+        Which property of the request it is.
 
     Raises
     ------
     InvalidData
-        At `since`, if it is neither.
+        If there is no such event.
     """
-    if EVENT_ID.fullmatch(since):
-        return _parse_cursor(session, mine, since, "since")
-    try:
-        moment = datetime.fromisoformat(since)
-        is_known = moment.tzinfo is not None  # or nobody knows whose noon it is
-        at = moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        is_known = False
-    if not is_known:
-        message = "Expected the id of an event, or a moment with a time zone such as 2026-03-01T12:00:00Z"
-        raise InvalidData.at("since", message)
-    return WebhookEvent.created_at >= at
+    at = parse_place(place)
+    return WebhookEvent.created_at >= at if isinstance(at, datetime) else _find_after(session, mine, place, path)
 
 
 def _join_events(

@@ -75,14 +75,14 @@ def redeliver_missed(resources: Resources, key: ApiKey, subscription_id: str, *,
     Conflict
         If it is disabled.
     InvalidData
-        If `since` is neither.
+        If there is no event with the id of `since`.
     """
     now = resources.clock.now()
     last = find_last_settled(resources.database, key.vendor_id, key.env_mode)
     with resources.database.read() as session:  # searching a long history takes its time, and holds nothing meanwhile
         subscription = find_subscription(session, key, subscription_id)
         require_active(subscription)
-        wanted = [WebhookEvent.seq <= last, find_place(session, select_owned_events(key), since)]
+        wanted = [WebhookEvent.seq <= last, find_place(session, select_owned_events(key), since, "since")]
         found = session.scalars(
             _select_missed(key, subscription, now, WebhookEvent.id).where(*wanted).limit(limit + 1)
         ).all()

@@ -45,6 +45,8 @@ def record_outcome(session: Session, lease: DeliveryLease, reply: HttpReply, now
     if succeeded:
         delivery.status, delivery.delivered_at, delivery.next_attempt_at = DeliveryStatus.DELIVERED, now, None
         subscription.failing_since = None
+    elif ours and subscription.url != lease.url:
+        delivery.next_attempt_at = now  # it says nothing of the address that the subscription has since then
     elif ours:
         _fail(session, lease, delivery, subscription, reply, now, rng)
     log.log(

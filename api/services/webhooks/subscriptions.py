@@ -19,6 +19,7 @@ from api.net.resolver import ResolutionFailed
 from api.net.targets import TargetRefused, parse_target, require_reachable
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
+from api.services.vendors.key_management import lock_vendor
 from api.services.webhooks.outbox import NewEvent, publish_to
 from api.services.webhooks.outcomes import DISABLED_BECAUSE, cancel_pending
 from api.services.webhooks.samples import make_sample
@@ -93,6 +94,7 @@ def register(
         updated_at=now,
     )
     with resources.database.write() as session:
+        lock_vendor(session, key.vendor_id)
         count = session.scalar(select(func.count()).where(*_select_owned(key)).select_from(WebhookSubscription))
         if (count or 0) >= MAX_SUBSCRIPTIONS:
             raise Conflict(f"There are {count} webhooks in {key.env_mode} mode already; delete one first")

@@ -1,35 +1,33 @@
 // Puts the page together: the order's state decides what is shown, the customer what happens next.
 
-import { Api, Problem } from "./api.js";
-import { Choosing } from "./choosing.js";
-import { Claiming } from "./claiming.js";
-import { Connection } from "./connection.js";
-import { Devices } from "./devices.js";
-import { addSheet, announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
-import { keepDetailsOpen } from "./folding.js";
-import { InFlight } from "./in_flight.js";
-import { strings } from "./language.js";
-import { Leaving } from "./leaving.js";
-import { Look } from "./look.js";
-import { showContact, showState, titleOf } from "./panels.js";
-import { Paying } from "./paying.js";
-import { dropBrokenPictures, localiseTimes } from "./pictures.js";
-import { BUSY_MS, CALM_MS, LIVE_MS, Polling } from "./polling.js";
-import { News } from "./news.js";
-import { Explaining } from "./problems.js";
-import { offerCopy } from "./quote_view.js";
-import { Quoting } from "./quoting.js";
-import { Receipt } from "./receipt.js";
-import { Reporting } from "./reporting.js";
-import { Redirecting, go } from "./redirecting.js";
-import { Sent } from "./sent.js";
-import { Steps, withOwn } from "./steps.js";
-import { showTab } from "./tab.js";
-import { guardTaps } from "./taps.js";
-import { TestControls } from "./test_controls.js";
-import { WalletPayment } from "./wallet_payment.js";
-
-const FINAL = ["success", "failed", "cancelled", "refunded"];
+import { Api, Problem } from "./shared/api.js";
+import { Choosing } from "./choosing/choosing.js";
+import { Claiming } from "./paying/claiming.js";
+import { Connection } from "./wallets/connection.js";
+import { Devices } from "./wallets/devices.js";
+import { addSheet, announce, byId, fill, fillSlots, focusOn, toggle } from "./shared/dom.js";
+import { keepDetailsOpen } from "./shared/folding.js";
+import { InFlight } from "./paying/in_flight.js";
+import { strings } from "./shared/language.js";
+import { Leaving } from "./closing/leaving.js";
+import { Look } from "./following/look.js";
+import { showContact, showState, titleOf } from "./following/panels.js";
+import { Paying } from "./paying/paying.js";
+import { dropBrokenPictures, localiseTimes } from "./shared/pictures.js";
+import { BUSY_MS, CALM_MS, LIVE_MS, Polling } from "./following/polling.js";
+import { News } from "./following/news.js";
+import { Explaining } from "./paying/problems.js";
+import { offerCopy } from "./quoting/quote_view.js";
+import { Quoting } from "./quoting/quoting.js";
+import { Receipt } from "./closing/receipt.js";
+import { Reporting } from "./paying/reporting.js";
+import { Redirecting, go } from "./closing/redirecting.js";
+import { Sent } from "./paying/sent.js";
+import { Steps, withOwn } from "./following/steps.js";
+import { showTab } from "./shared/tab.js";
+import { guardTaps } from "./shared/taps.js";
+import { TestControls } from "./paying/test_controls.js";
+import { WalletPayment } from "./paying/wallet_payment.js";
 
 let current = null;
 let retry = null;
@@ -82,7 +80,7 @@ function start() {
   window.addEventListener("focus", () => look.begin());
   window.addEventListener("storage", ({ key }) => { if (key === sent.key) apply(current, true); });
   apply(firstState);
-  if (!awaitsNews(firstState) || showsSent) polling.now(); // otherwise the stream's first word, or its lack, makes it ask
+  if (firstState.panel === "outcome" || showsSent) polling.now(); // otherwise the stream's first word, or its lack, makes it ask
   reporting.start();
   if (byId("pay").hidden) performance.mark("interactive");
 }
@@ -107,13 +105,14 @@ function apply(state, isForced = false) {
   showsSent = (state.panel === "pay" || state.is_paused) && sent.isPending(state);
   const isNews = !before || showsSent !== wasSent || identity(before) !== identity(state);
   current = state;
+  if (state.panel !== "pay" && state.transactions.length) inFlight.end(); // it is seen, whatever the wallet says
   if (isNews || isForced) draw(state);
   followSteps(state);
   look.show(state);
-  if (awaitsNews(state)) news.start();
-  else news.stop();
+  if (state.panel === "outcome") news.stop(); // the streams there are room for are those of open orders
+  else news.start();
   polling.every(pace(state));
-  if (before && isNews && !showsSent) tell(state, wasSent && before.changes === state.changes);
+  if (before && isNews && !showsSent) tell(state, before, wasSent && before.changes === state.changes);
 }
 
 function draw(state) {
@@ -128,12 +127,13 @@ function draw(state) {
 }
 
 /** Tell the customer what happened, and take them back if it is over. */
-function tell(state, isLost) {
+function tell(state, before, isLost) {
   announce(`${state.title}. ${state.text}`);
   if (isLost) showProblem(new Problem("refused", { explanation: strings.sent_lost }), null);
   else focusOn(titleOf(state));
   const isOver = state.redirect_after_s !== null && state.return_url && !inFlight.isHere && !inFlight.isElsewhere;
-  if (isOver) redirecting.start(state.return_url, state.redirect_after_s);
+  if (!isOver) redirecting.stop();
+  else if (before.payment_order_status !== state.payment_order_status) redirecting.start(state.return_url, state.redirect_after_s);
 }
 
 /** What two answers share if nothing has happened between them. */
@@ -141,15 +141,8 @@ function identity({ changes, panel, payment_order_status: status, status_reason:
   return [changes, panel, status, reason].join("/");
 }
 
-/** Whether something may still happen: money that a bridge has will come back, and what was sent will be seen. */
-function awaitsNews(state) {
-  if (state.stranded.some((row) => !row.is_back) || sent.unlisted(state)) return true;
-  return !FINAL.includes(state.payment_order_status) && (state.tone !== "notice" || state.is_paused);
-}
-
 function pace(state) {
-  if (look.isUnderWay(state)) return CALM_MS;
-  if (!awaitsNews(state)) return 0;
+  if (state.panel === "outcome") return document.hidden ? 0 : CALM_MS;
   if (news.isLive) return LIVE_MS;
   return byId("progress").hidden && !devices.isOpen ? CALM_MS : BUSY_MS;
 }
@@ -171,7 +164,8 @@ function describeSent() {
 function followSteps(state) {
   toggle(byId("not-arrived"), { ...state, ...withoutWarning(state) }.can_pay_anyway); // comes with time alone
   const isUnsure = showsSent && sent.isUnsure; // then nothing is known to go on
-  for (const id of ["steps", "closing"]) toggle(byId(id), !isUnsure);
+  toggle(byId("steps"), !isUnsure);
+  toggle(byId("closing"), !isUnsure && (showsSent || state.steps.length > 0));
   if (isUnsure || byId("progress").hidden) steps.stop();
   else steps.show(showsSent ? withOwn(state.steps, sent.unlisted(state), sent.seconds) : state.steps);
 }
@@ -182,9 +176,9 @@ function withoutWarning(state) {
   return isOwn ? { on_its_way_text: "", can_pay_anyway: false } : {};
 }
 
-/** The transactions that the server lists, and the one that it has not seen yet. */
+/** The transactions that the server lists, and the one that it has not seen yet; once all is paid, a faster one has replaced that. */
 function known(state) {
-  const own = sent.unlisted(state);
+  const own = state.tone === "success" ? null : sent.unlisted(state);
   return own ? [...state.transactions, { ...own, label: strings.sent_title, text: strings.sent_unseen, is_simulated: false }] : state.transactions;
 }
 
@@ -268,12 +262,17 @@ function tryAgain() {
   if (wasUnsent) showProblem(new Problem("offline"), null, { takesFocus: false });
 }
 
-/** While a payment is followed, say when its news can't be had, and that it goes on without the page. */
+/** Say when there is no connection; while a payment is followed, that it goes on without the page too. */
 function showTrouble(problem) {
+  const offline = byId("offline");
+  const isLost = problem?.kind === "network";
+  const isOffline = isLost && !byId("pay").hidden;
+  if (isOffline === offline.hidden && isOffline === isLost) announce(isOffline ? offline.textContent : strings.online);
+  toggle(offline, isOffline);
   const trouble = byId("trouble");
   toggle(trouble, problem !== null && byId("pay").hidden);
   if (!problem) return;
   const goesOn = !byId("progress").hidden && !(showsSent && sent.isUnsure);
-  const offline = goesOn ? strings.offline : strings.offline_closed;
-  trouble.textContent = problem.kind === "network" ? fill(offline, { merchant }) : explain(problem);
+  const text = isLost ? fill(goesOn ? strings.offline : strings.offline_closed, { merchant }) : explain(problem);
+  if (trouble.textContent !== text) trouble.textContent = text; // or it would be read out at each try
 }

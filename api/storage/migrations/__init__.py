@@ -6,6 +6,7 @@ May import `storage.patience`, `storage.sqlite`, `storage.tables` and `storage.t
 from __future__ import annotations
 
 import threading
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -29,9 +30,14 @@ class NotRolling(Exception):
 
 def make_alembic_config(engine: Engine) -> AlembicConfig:
     """Return a configuration that runs on `engine`."""
+    config = _find_scripts()
+    config.attributes["engine"] = engine
+    return config
+
+
+def _find_scripts() -> AlembicConfig:
     config = AlembicConfig()
     config.set_main_option("script_location", str(Path(__file__).parent))
-    config.attributes["engine"] = engine
     return config
 
 
@@ -49,7 +55,7 @@ def upgrade(engine: Engine) -> str:
             if not tries_left or not _is_locked(error):
                 raise
             threading.Event().wait(LOCK_PAUSE_S)
-    return find_latest_revision(engine)
+    return find_latest_revision()
 
 
 def _is_locked(error: OperationalError) -> bool:
@@ -60,7 +66,7 @@ def _is_locked(error: OperationalError) -> bool:
 
 def check_schema(engine: Engine) -> SchemaState:
     """Say whether this version works on the database's schema."""
-    return read_state(engine, find_latest_revision(engine))
+    return read_state(engine, find_latest_revision())
 
 
 def require_rolling(engine: Engine) -> None:
@@ -71,7 +77,7 @@ def require_rolling(engine: Engine) -> None:
     NotRolling
         With the remedy.
     """
-    found, latest = read_current_revision(engine), find_latest_revision(engine)
+    found, latest = read_current_revision(engine), find_latest_revision()
     oldest = find_oldest(ScriptDirectory.from_config(make_alembic_config(engine)), latest)
     if found is not None and found < oldest:
         raise NotRolling(
@@ -80,9 +86,13 @@ def require_rolling(engine: Engine) -> None:
         )
 
 
-def find_latest_revision(engine: Engine) -> str:
-    """Return the newest revision that this installation knows."""
-    head = ScriptDirectory.from_config(make_alembic_config(engine)).get_current_head()
+@cache
+def find_latest_revision() -> str:
+    """Return the newest revision that this process knows, also once its files were replaced.
+
+    All migrations are read for that, and each probe asks.
+    """
+    head = ScriptDirectory.from_config(_find_scripts()).get_current_head()
     if head is None:
         raise RuntimeError("the installation has no migrations; install the package again")
     return head

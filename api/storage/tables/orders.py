@@ -67,6 +67,7 @@ class PaymentOrder(Base):
         Index(None, "status", "expires_at"),
         Index(None, "env_mode", "status", "settlement_address"),
         Index(None, "settlement_chain_id", "settlement_address", "amount_due"),
+        Index("ix_payment_orders_settled_tokens", "env_mode", "settlement_chain_id", "settlement_token_address"),
     )
 
 
@@ -172,7 +173,8 @@ class Refund(Base):
     """One transfer that a merchant's wallet is asked to make: part of what a payment brought, or all of it, sent back.
 
     `amount` is in smallest units of the payment's own token. `reference` stands behind the calldata, as an order's
-    does behind a payment's. `is_announced`: the vendor was told that its chain has all of it.
+    does behind a payment's. `is_announced`: the vendor was told that its chain has all of it. `cancelled_at`: since
+    then the merchant wants to send no more of it.
     """
 
     __tablename__ = "refunds"
@@ -187,4 +189,7 @@ class Refund(Base):
     amount: Mapped[int] = mapped_column(Uint256)
     reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
     is_announced: Mapped[bool] = mapped_column(default=False)
+    cancelled_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
+
+    __table_args__ = (Index("ix_refunds_unannounced", "order_id", **hold_only("NOT is_announced")),)

@@ -74,6 +74,11 @@ export class Orders {
     return this.act(orderId, "refund", refund, options);
   }
 
+  /** Cancels a refund that your wallet has not sent: its money is left to be asked for again. */
+  cancelRefund(orderId: string, refundId: string, options?: PostOptions): Promise<schema.PaymentOrder> {
+    return this.act(orderId, "cancel_refund", { refund: refundId }, options);
+  }
+
   /** Lets something happen to a test order. */
   simulate(orderId: string, action: schema.Simulate, options?: PostOptions): Promise<schema.PaymentOrder> {
     return this.act(orderId, "simulate", action, options);

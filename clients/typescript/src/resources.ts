@@ -108,6 +108,8 @@ export interface EventFilter {
   readonly since?: string | Date | undefined;
   /** Events of this type only. */
   readonly type?: schema.EventType | undefined;
+  /** Events of this order only. */
+  readonly payment_order_id?: string | undefined;
   /** Events of one page; 100 by default. */
   readonly limit?: number | undefined;
 }

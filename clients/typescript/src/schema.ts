@@ -44,8 +44,10 @@ export interface components {
             /** @description Calldata in hexadecimal */
             data: string;
         };
-        /** @description Something that goes back. */
-        Refund: {
+        /** @description Something that went back, as an event told of it; one that was stored before lacks what came later. */
+        ToldRefund: {
+            /** @description Its id, which cancelling names */
+            id?: string;
             /** @description The transfer that brought it */
             transfer: string;
             /** @description The chain */
@@ -55,7 +57,7 @@ export interface components {
             /** @description What was asked for, in smallest units of this token */
             amount: bigint;
             /** @description What was really sent of it: by one transaction or several, less or more than that */
-            amount_sent: bigint;
+            amount_sent?: bigint;
             /** @description Who gets it */
             to: string;
             /** @description The last transaction that sent some of it; empty until the chain has one */
@@ -65,9 +67,9 @@ export interface components {
              * @description When that was mined; null until then
              */
             timestamp: string | null;
-            /** @description Whether the wallet has signed all of it, and whether its chain keeps it */
+            /** @description Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled */
             status: components["schemas"]["RefundStatus"];
-            /** @description What is to be signed of it still; null once all is sent */
+            /** @description What is to be signed of it still; null once all is sent, or it is cancelled */
             transaction: components["schemas"]["RefundTransaction"] | null;
         };
         /** @description A transfer that reached the vendor and counts for no order. */
@@ -125,7 +127,7 @@ export interface components {
             /** @description Only where there are more: how many. The order itself lists all */
             transactions_left_out?: number;
             /** @description Of `payment_refunded` only: what went back */
-            refund?: components["schemas"]["Refund"];
+            refund?: components["schemas"]["ToldRefund"];
             /** @description Of `payment_unmatched` only: what belongs to no order */
             transfer?: components["schemas"]["UnmatchedTransfer"];
         };
@@ -602,7 +604,7 @@ export interface components {
             description?: string;
             /**
              * Format: uri
-             * @description A picture, over https
+             * @description A picture, over https; in test mode over plain http too, which the page does not show
              */
             image_url?: string;
             /** @description Of one piece; where all items have one, they add up to the order's */
@@ -627,17 +629,17 @@ export interface components {
             env_mode: components["schemas"]["EnvMode"];
             /**
              * Format: uri
-             * @description Where the customer goes once the order is paid
+             * @description Where the customer goes once the order is paid; `payment_order_id` and `status` are added to its query
              */
             success_callback_url: string;
             /**
              * Format: uri
-             * @description Where the customer goes who does not want to pay
+             * @description Where the customer goes who does not want to pay; with the same two parameters
              */
             cancel_callback_url: string;
             /**
              * Format: uri
-             * @description Where the customer goes when the order has failed
+             * @description Where the customer goes when the order has failed; with the same two parameters
              */
             failure_callback_url: string;
             /** @description Whatever the merchant wants back with the order and its events; at most 16 kB of JSON */
@@ -758,6 +760,34 @@ export interface components {
             /** @description How sure it is; only what is `final` can be sent back */
             status: components["schemas"]["PaymentState"];
         };
+        /** @description Something that goes back. */
+        Refund: {
+            /** @description Its id, which cancelling names */
+            id: string;
+            /** @description The transfer that brought it */
+            transfer: string;
+            /** @description The chain */
+            chain_id: number;
+            /** @description The token's address */
+            token: string;
+            /** @description What was asked for, in smallest units of this token */
+            amount: bigint;
+            /** @description What was really sent of it: by one transaction or several, less or more than that */
+            amount_sent: bigint;
+            /** @description Who gets it */
+            to: string;
+            /** @description The last transaction that sent some of it; empty until the chain has one */
+            hash: string;
+            /**
+             * Format: date-time
+             * @description When that was mined; null until then
+             */
+            timestamp: string | null;
+            /** @description Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled */
+            status: components["schemas"]["RefundStatus"];
+            /** @description What is to be signed of it still; null once all is sent, or it is cancelled */
+            transaction: components["schemas"]["RefundTransaction"] | null;
+        };
         /** @description One change of the order. */
         Timeline: {
             /** @description The status since then */
@@ -782,17 +812,17 @@ export interface components {
             env_mode: components["schemas"]["EnvMode"];
             /**
              * Format: uri
-             * @description Where the customer goes once the order is paid
+             * @description Where the customer goes once the order is paid; `payment_order_id` and `status` are added to its query
              */
             success_callback_url: string;
             /**
              * Format: uri
-             * @description Where the customer goes who does not want to pay
+             * @description Where the customer goes who does not want to pay; with the same two parameters
              */
             cancel_callback_url: string;
             /**
              * Format: uri
-             * @description Where the customer goes when the order has failed
+             * @description Where the customer goes when the order has failed; with the same two parameters
              */
             failure_callback_url: string;
             /** @description What is sold */
@@ -865,6 +895,11 @@ export interface components {
             decimals?: number;
             /** @description Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has to be right */
             to?: string;
+        };
+        /** @description Which refund is to be cancelled. */
+        CancelRefund: {
+            /** @description Its id, as `refunds` of the order has it */
+            refund: string;
         };
         /** @description What shall happen to a test order. */
         Simulate: {
@@ -1281,7 +1316,7 @@ export interface components {
          * @description Where a refund stands: the wallet has to sign some of it, its chain has all of it, its chain keeps it.
          * @enum {string}
          */
-        RefundStatus: "requested" | "sent" | "final";
+        RefundStatus: "requested" | "sent" | "final" | "cancelled";
         /**
          * @description Where the transaction of a leg stands.
          * @enum {string}
@@ -1323,7 +1358,7 @@ export type Problem = components['schemas']['Problem'];
 export type Error = components['schemas']['Error'];
 export type Transaction = components['schemas']['Transaction'];
 export type RefundTransaction = components['schemas']['RefundTransaction'];
-export type Refund = components['schemas']['Refund'];
+export type ToldRefund = components['schemas']['ToldRefund'];
 export type UnmatchedTransfer = components['schemas']['UnmatchedTransfer'];
 export type EventData = components['schemas']['EventData'];
 export type Event = components['schemas']['Event'];
@@ -1358,10 +1393,12 @@ export type OrderPrice = components['schemas']['OrderPrice'];
 export type Settlement = components['schemas']['Settlement'];
 export type Stranded = components['schemas']['Stranded'];
 export type Transfer = components['schemas']['Transfer'];
+export type Refund = components['schemas']['Refund'];
 export type Timeline = components['schemas']['Timeline'];
 export type PaymentOrder = components['schemas']['PaymentOrder'];
 export type OrderList = components['schemas']['OrderList'];
 export type NewRefund = components['schemas']['NewRefund'];
+export type CancelRefund = components['schemas']['CancelRefund'];
 export type Simulate = components['schemas']['Simulate'];
 export type UnmatchedTransferList = components['schemas']['UnmatchedTransferList'];
 export type Assignment = components['schemas']['Assignment'];

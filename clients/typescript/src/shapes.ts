@@ -15,7 +15,7 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "data": "EventData"
   },
   "EventData": {
-    "refund": "Refund",
+    "refund": "ToldRefund",
     "transfer": "UnmatchedTransfer"
   },
   "EventPage": {
@@ -98,6 +98,10 @@ export const SHAPES: Record<string, Record<string, string>> = {
   },
   "StreamMessage": {
     "route": "Route"
+  },
+  "ToldRefund": {
+    "amount": "",
+    "amount_sent": ""
   },
   "Transfer": {
     "amount": "",

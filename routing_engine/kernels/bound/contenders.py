@@ -17,16 +17,26 @@ from routing_engine.kernels.bound.dual_prices import (
     record_price,
 )
 from routing_engine.kernels.bound.open_edges import list_edges_from
-from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
+from routing_engine.kernels.marginal_price import (
+    bound_net_rate_soon,
+    bound_net_rate_with_steps,
+    value_base_gas,
+    value_piece_gas,
+)
 
 EDGES, TOKENS = 0, 1
 """What `Contenders.sizes` counts: edges, and tokens by hops left."""
 
+ROUNDING = 1e-12
+"""More than the relative error of a quotient."""
+
 
 @inlined
-def _bound_rate(edge, dual_price, problem, state, most):
-    """Return the net average price of an edge at the present multipliers, at most."""
+def _bound_rate(edge, dual_price, problem, state, most, least):
+    """Return the net average price of an edge at the present multipliers, at most; 0 if it is at most `least`."""
     cost = value_base_gas(edge, problem.gas) + state.multiplier[edge["market"]]
+    if bound_net_rate_soon(edge, dual_price, cost, most) <= least:
+        return 0.0
     return bound_net_rate_with_steps(
         edge, problem.graph.pieces, dual_price, cost, value_piece_gas(edge, problem.gas), most
     )
@@ -50,6 +60,7 @@ def _list_edges_of(k, u, reach, level, problem, state, duals):
     if state.inflow.most[problem.max_hops - k - 1, u] <= 0.0:
         return
     begin = size = listed.sizes[EDGES]
+    least = level / reach * (1.0 - ROUNDING)
     first, last = list_edges_from(u, problem, state)
     for place in range(first, last):
         e = state.open_edges.listed[place]["edge"]
@@ -58,7 +69,7 @@ def _list_edges_of(k, u, reach, level, problem, state, duals):
         dual_price = look_up_price(duals, forward.edges, k, v, u)
         if dual_price * edge["max_average_price"] * reach <= level or most < edge["x_min"]:
             continue
-        rate = _bound_rate(edge, dual_price, problem, state, most)
+        rate = _bound_rate(edge, dual_price, problem, state, most, least)
         if rate * reach > level:
             _insert(size, begin, e, rate, rate / dual_price, listed)
             listed.reach[k, v] = max(listed.reach[k, v], reach * rate / dual_price)
@@ -125,7 +136,7 @@ def price_contenders(problem, state, duals, level):
             dual_price = look_up_price(duals, edges, k, edge["other"], u)
             if dual_price * listed.ratio[place] <= least:
                 continue
-            rate = min(listed.price[place], _bound_rate(edge, dual_price, problem, state, state.limit[u]))
+            rate = min(listed.price[place], _bound_rate(edge, dual_price, problem, state, state.limit[u], least))
             if rate > least and record_price(duals, edges, Step(k, e, u, edge["other"]), rate):
                 duals.touched[k + 1, duals.sizes[k + 1]] = u
                 duals.sizes[k + 1] += 1

@@ -193,7 +193,7 @@ def certify(problem, state, workspace, merged, floor, may_give_up):
         What less of the amount takes off the bound, for each unit.
     """
     duals, least, slope = workspace.duals, np.inf, 0.0
-    for rule in range(2):
+    for rule in range(min(2, merged.path_count)):  # of one path alone, both say the same
         if rule == 0:
             price_rounds(merged, problem, duals, floor)
         else:

@@ -14,7 +14,12 @@ from routing_engine.kernels.bound.open_edges import (
     list_edges_to,
     open_edges_above,
 )
-from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
+from routing_engine.kernels.marginal_price import (
+    bound_net_rate_soon,
+    bound_net_rate_with_steps,
+    value_base_gas,
+    value_piece_gas,
+)
 from routing_engine.kernels.search.frontier import count_edges
 from routing_engine.kernels.work import spend
 
@@ -80,6 +85,9 @@ def raise_price(step, edge, problem, state, duals, enough):
     if ceiling * here <= enough:
         return False
     cost = value_base_gas(edge, problem.gas) + state.multiplier[edge["market"]]
+    ceiling = bound_net_rate_soon(edge, dual_price, cost, most)
+    if ceiling <= floor or ceiling * here <= enough:
+        return False
     piece_cost = value_piece_gas(edge, problem.gas)
     rate = bound_net_rate_with_steps(edge, problem.graph.pieces, dual_price, cost, piece_cost, most)
     return rate > floor and rate * here > enough and record_price(duals, edges, step, rate)

@@ -46,12 +46,14 @@ def _follow_edges_from(k, first, last, state, problem, is_adjacent, is_single_pa
             continue
         spend(problem.work, forward.first[u + 1] - forward.first[u])
         for e in range(forward.first[u], forward.first[u + 1]):
-            edge = forward.edges[e]
-            v = edge["other"]
-            best = here * edge["max_average_price"]
-            if best <= most[k + 1, v] or v == problem.start or _is_shut(e, edge, here, problem, state):
-                continue
+            v = forward.links[e]["other"]
+            if here * forward.links[e]["rate"] <= most[k + 1, v] or v == problem.start:
+                continue  # of most edges nothing but the link is read
             if k == problem.max_hops - 2 and v != problem.end and not is_adjacent[v]:
+                continue
+            edge = forward.edges[e]
+            best = here * edge["max_average_price"]
+            if best <= most[k + 1, v] or _is_shut(e, edge, here, problem, state):
                 continue
             there = _bound_output(edge, graph.pieces, here, is_single_path)
             if there <= most[k + 1, v]:
@@ -71,11 +73,13 @@ def _follow_edges_to(k, size, v, state, problem, is_single_path):
     before = most[k + 1, v]
     spend(problem.work, reverse.first[v + 1] - reverse.first[v])
     for row in range(reverse.first[v], reverse.first[v + 1]):
-        edge = reverse.edges[row]
-        u = edge["other"]
+        u = reverse.links[row]["other"]
         here = most[k, u]
+        if here * reverse.links[row]["rate"] <= most[k + 1, v] or u == problem.end:
+            continue
+        edge = reverse.edges[row]
         best = here * edge["max_average_price"]
-        if best <= most[k + 1, v] or u == problem.end or _is_shut(edge["twin"], edge, here, problem, state):
+        if best <= most[k + 1, v] or _is_shut(edge["twin"], edge, here, problem, state):
             continue
         most[k + 1, v] = max(_bound_output(edge, graph.pieces, here, is_single_path), most[k + 1, v])
     if most[k + 1, v] == before:
@@ -111,7 +115,7 @@ def _fill_inflow(state, problem, is_adjacent, is_single_path):
         elif k == max_hops - 2 and adjacent_edges < count_edges(forward.first, reached[first:], last - first):
             size = _follow_edges_to(k, size, end, state, problem, is_single_path)
             for row in range(reverse.first[end], reverse.first[end + 1]):
-                v = reverse.edges[row]["other"]
+                v = reverse.links[row]["other"]
                 if is_adjacent[v] and v != start:
                     is_adjacent[v] = False  # once, however many edges lead there
                     size = _follow_edges_to(k, size, v, state, problem, is_single_path)

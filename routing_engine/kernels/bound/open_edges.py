@@ -30,6 +30,14 @@ LISTS, ROWS, NEAR_START = 0, 1, 2
 """What `OpenEdges.sizes` counts: lists, rows in all of them, and edges of the start and the tokens adjacent to it."""
 
 
+@inlined
+def _may_be_open(u, v, link, problem, state):
+    """Whether an edge from token u to token v may be: of most that are not, nothing but the link is read."""
+    last = problem.max_hops - 1
+    here, there = state.inflow.most[last, u], state.outlook.most[last, v]
+    return state.limit[u] > 0.0 and here * link["rate"] * there > state.outlook.scope[LEAST]
+
+
 @inner
 def _is_open(e, u, v, edge, problem, state):
     """Whether forward edge `e` from token u to token v can be on a route: it takes some of what is at u."""
@@ -64,8 +72,11 @@ def _make_list_to(v, problem, state):
     spend(problem.work, reverse.first[v + 1] - reverse.first[v])
     first = last = lists.sizes[ROWS] + 1
     for row in range(reverse.first[v], reverse.first[v + 1]):
+        u = np.int64(reverse.links[row]["other"])
+        if not _may_be_open(u, v, reverse.links[row], problem, state):
+            continue
         edge = reverse.edges[row]
-        if _is_open(np.int64(edge["twin"]), np.int64(edge["other"]), v, edge, problem, state):
+        if _is_open(np.int64(edge["twin"]), u, v, edge, problem, state):
             _put_on_list(last, row, edge["twin"], edge, lists.listed)
             last += 1
     _keep_list(ARRIVING, v, first, last, lists)
@@ -78,8 +89,11 @@ def _make_list_from(u, problem, state):
     spend(problem.work, forward.first[u + 1] - forward.first[u])
     first = last = lists.sizes[ROWS] + 1
     for e in range(forward.first[u], forward.first[u + 1]):
+        v = np.int64(forward.links[e]["other"])
+        if not _may_be_open(u, v, forward.links[e], problem, state):
+            continue
         edge = forward.edges[e]
-        if _is_open(e, u, np.int64(edge["other"]), edge, problem, state):
+        if _is_open(e, u, v, edge, problem, state):
             _put_on_list(last, e, e, edge, lists.listed)
             last += 1
     _keep_list(LEAVING, u, first, last, lists)

@@ -25,6 +25,16 @@ UNKNOWN_SCOPE = (np.inf, FIRST_MARGIN)
 
 
 @inlined
+def _may_raise_highest(k, u, v, link, problem, state):
+    """Whether an edge from u to v may do so: of most that do not, nothing but the link is read."""
+    outlook = state.outlook
+    price = outlook.most[k, v] * link["rate"]
+    return (
+        price > outlook.most[k + 1, u] and price * state.inflow.most[problem.max_hops - k - 1, u] > outlook.scope[LEAST]
+    )
+
+
+@inlined
 def _raise_highest(k, e, u, v, edge, problem, state):
     """Let forward edge `e` raise what u is worth over up to k + 1 hops; return whether it is the first of the round."""
     outlook = state.outlook
@@ -44,10 +54,12 @@ def _look_back_from(k, first, last, problem, state):
     for i in range(first, last):
         v = outlook.reached[i]
         for row in range(reverse.first[v], reverse.first[v + 1]):
-            edge = reverse.edges[row]
-            u = edge["other"]
+            u = reverse.links[row]["other"]
             if u == problem.start or u == problem.end:
                 continue
+            if not _may_raise_highest(k, u, v, reverse.links[row], problem, state):
+                continue
+            edge = reverse.edges[row]
             if _raise_highest(k, edge["twin"], u, v, edge, problem, state):
                 outlook.reached[size] = u
                 size += 1
@@ -59,15 +71,14 @@ def _look_back_near_start(k, size, problem, state):
     """Follow the edges of the tokens adjacent to the start; return how many tokens are reached."""
     forward, outlook, start = problem.graph.forward, state.outlook, problem.start
     for row in range(forward.first[start], forward.first[start + 1]):
-        u = forward.edges[row]["other"]
+        u = forward.links[row]["other"]
         if u == problem.end:
             continue
         found = False
         for e in range(forward.first[u], forward.first[u + 1]):
-            edge = forward.edges[e]
-            v = edge["other"]
-            if v != start and outlook.most[k, v] > 0.0:
-                found |= _raise_highest(k, e, u, v, edge, problem, state)
+            v = forward.links[e]["other"]
+            if v != start and _may_raise_highest(k, u, v, forward.links[e], problem, state):
+                found |= _raise_highest(k, e, u, v, forward.edges[e], problem, state)
         if found:
             outlook.reached[size] = u
             size += 1

@@ -11,10 +11,13 @@ import numpy as np
 
 from routing_engine.curves.kernels.edge_curve import compute_amount_out
 from routing_engine.curves.shape import REFUSED
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner, kernel
 
 RELAYS = 4
 """How many markets before the target are followed; each further one makes the bound closer, by less and less."""
+
+ROUNDING = 1e-9
+"""More than the relative error of such a sum."""
 
 
 @inner
@@ -38,9 +41,9 @@ def _mark_sources(problem, v, is_asked):
     """Mark the tokens from which edges lead to token v."""
     reverse = problem.graph.reverse
     for row in range(reverse.first[v], reverse.first[v + 1]):
-        edge = reverse.edges[row]
-        if problem.allowed[edge["market"]] and edge["other"] != problem.end:
-            is_asked[edge["other"]] = True
+        u = reverse.links[row]["other"]
+        if u != problem.end and not is_asked[u] and problem.allowed[reverse.edges[row]["market"]]:
+            is_asked[u] = True
 
 
 @inner
@@ -78,8 +81,60 @@ def _pay(problem, most, best):
     return total
 
 
+@inner
+def _give_at_least(edge, pieces, here):
+    """Return what an edge gives for what is at its token, or less: nothing where that is not known."""
+    taken = min(here, edge["x_max"])
+    given = taken * edge["max_average_price"]
+    if edge["concave"] != 0:
+        given, _ = compute_amount_out(edge, pieces, taken)
+    return given if given > 0.0 else 0.0
+
+
+@inner
+def _arrive_at_least(problem, v, most):
+    """Return what `_add_up` does, or less."""
+    graph, reverse, total = problem.graph, problem.graph.reverse, 0.0
+    for row in range(reverse.first[v], reverse.first[v + 1]):
+        u = reverse.links[row]["other"]
+        if most[u] > 0.0 and u != problem.end and problem.allowed[reverse.edges[row]["market"]]:
+            total += _give_at_least(reverse.edges[row], graph.pieces, most[u])
+    return total
+
+
+@allocating
+def _pays(problem, amount, enough):
+    """Whether that much can be paid by what the amount becomes over up to three markets, all of it over each path.
+
+    Then `bound_payable` is no less, and much sooner found not to be of use.
+    """
+    graph, start, end = problem.graph, problem.start, problem.end
+    forward, reverse, total = graph.forward, graph.reverse, 0.0
+    most, best = np.zeros(problem.units.size), np.zeros(problem.allowed.size)
+    for e in range(forward.first[start], forward.first[start + 1]):
+        edge = forward.edges[e]
+        if problem.allowed[edge["market"]]:
+            most[edge["other"]] += _give_at_least(edge, graph.pieces, amount)
+    most[start] = amount
+    for is_farther in range(2):
+        for row in range(reverse.first[end], reverse.first[end + 1]):
+            edge = reverse.edges[row]
+            u, market = np.int64(edge["other"]), edge["market"]
+            if not problem.allowed[market]:
+                continue
+            here = _arrive_at_least(problem, u, most) if is_farther and u != start else most[u]
+            if here <= 0.0:
+                continue
+            net = _give_at_least(edge, graph.pieces, here) - edge["gas"] * problem.gas[edge["chain"]]
+            total += max(0.0, net - best[market])
+            best[market] = max(best[market], net)
+            if total >= enough:
+                return True
+    return False
+
+
 @kernel
-def bound_payable(problem, amount):
+def bound_payable(problem, amount, known):
     """Return what no route of an amount nets more than, in units of the target, over any number of markets.
 
     Parameters
@@ -88,7 +143,11 @@ def bound_payable(problem, amount):
         Whose ends, allowed markets and value of gas count.
     amount : float
         All that there is at the start.
+    known : float
+        A bound that is known: where it is soon clear that this one is no closer, it is left at infinity.
     """
+    if _pays(problem, amount, known * (1.0 + ROUNDING)):
+        return np.inf
     tokens = problem.units.size
     is_asked = np.zeros((RELAYS + 1, tokens), np.bool_)  # by how many markets were followed
     _mark_sources(problem, problem.end, is_asked[RELAYS])

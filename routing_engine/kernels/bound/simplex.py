@@ -108,10 +108,12 @@ def solve_with(program, rows, column, use, gain):
     """
     tableau, first, last = program.tableau, ROWS - rows, ROWS + 1 + column
     for i in range(ROWS + 1):
-        if i < rows or i == ROWS:
-            tableau[i, last] = 0.0
-            for j in range(rows):
+        tableau[i, last] = 0.0
+    for j in range(rows):
+        if use[j] != 0.0:  # a path takes part in a few rows only
+            for i in range(rows):
                 tableau[i, last] += tableau[i, ROWS - 1 - j] * use[j]
+            tableau[ROWS, last] += tableau[ROWS, ROWS - 1 - j] * use[j]
     tableau[ROWS, last] -= gain
     for _ in range(PIVOTS):
         entering, least = -1, -SMALL

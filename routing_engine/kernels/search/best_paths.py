@@ -13,11 +13,29 @@ import numpy as np
 
 from routing_engine.jit.decorators import inlined, inner, kernel
 from routing_engine.kernels.arrays import FORWARD
+from routing_engine.kernels.search.beam import LARGE, raise_floors
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
-from routing_engine.kernels.search.labels import LABELS, Extension, insert, insert_keeping_most
+from routing_engine.kernels.search.labels import LABELS, Extension, has_place_for, insert, insert_keeping_most
 from routing_engine.kernels.search.prospects import carry_over, clear_prospects, fill_prospects, is_promising
 from routing_engine.kernels.vectors import copy_first
 from routing_engine.kernels.work import spend
+
+
+@inlined
+def _may_extend(k, slot, v, rate, problem, scratch):
+    """Whether label `slot` of round k may get a place at token v over an edge whose average price is below `rate`.
+
+    It is judged by more than the edge can give, or less than it can need: of most that get none, only the link is read.
+    """
+    label, weights = scratch.labels[k, slot], problem.weights
+    if weights.time_first or weights.time_rate > 0.0:
+        return True
+    cost, is_forward = label["cost"], problem.direction == FORWARD
+    amount = label["amount"] * rate if is_forward else label["amount"] / rate
+    if problem.is_narrow and not is_promising(k + 1, v, amount, cost, problem, scratch.prospects):
+        return False
+    directed = amount if is_forward else -amount
+    return has_place_for(k + 1, v, directed, directed - cost * weights.units[v], v != problem.end, scratch)
 
 
 @inlined
@@ -55,12 +73,14 @@ def _extend_to_token(k, size, v, problem, scratch):
     backward, reached = problem.backward, False
     spend(problem.work, backward.first[v + 1] - backward.first[v])
     for row in range(backward.first[v], backward.first[v + 1]):
-        u = backward.edges[row]["other"]
+        u = backward.links[row]["other"]
         if u == problem.end:
             continue
         spend(problem.work, np.int64(scratch.counts[k, u]))
         for s in range(scratch.counts[k, u]):
-            reached |= _relax(k, u * LABELS + s, np.int64(backward.edges[row]["twin"]), problem, scratch)
+            slot = u * LABELS + s
+            if _may_extend(k, slot, v, backward.links[row]["rate"], problem, scratch):
+                reached |= _relax(k, slot, np.int64(backward.edges[row]["twin"]), problem, scratch)
     if reached:
         scratch.touched[k + 1, size] = v
     return size + reached
@@ -72,7 +92,7 @@ def _extend_near_end(k, problem, scratch):
     backward, end = problem.backward, problem.end
     size = _extend_to_token(k, 0, end, problem, scratch)
     for row in range(backward.first[end], backward.first[end + 1]):
-        v = backward.edges[row]["other"]
+        v = np.int64(backward.links[row]["other"])
         if scratch.is_adjacent[v] and v != problem.start:
             scratch.is_adjacent[v] = False  # once, however many edges lead there
             size = _extend_to_token(k, size, v, problem, scratch)
@@ -92,10 +112,11 @@ def _extend_round(k, size, last_but_one, problem, scratch):
         for s in range(scratch.counts[k, u]):
             slot = u * LABELS + s
             for e in range(onward.first[u], onward.first[u + 1]):
-                v = onward.edges[e]["other"]
+                v = np.int64(onward.links[e]["other"])
                 if v == problem.start or (last_but_one and v != problem.end and not scratch.is_adjacent[v]):
                     continue
-                if _relax(k, slot, e, problem, scratch):
+                may_be = _may_extend(k, slot, v, onward.links[e]["rate"], problem, scratch)
+                if may_be and _relax(k, slot, e, problem, scratch):
                     scratch.touched[k + 1, new_size] = v
                     new_size += 1
     return new_size
@@ -143,6 +164,42 @@ def _collect(problem, scratch, found, scores):
     return total
 
 
+@inner
+def _search(problem, scratch, sizes):
+    """Fill all rounds, and their sizes."""
+    onward, max_hops = problem.onward, problem.max_hops
+    scratch.touched[0, 0] = problem.start
+    sizes[0] = 1
+    origin = scratch.labels[0, problem.start * LABELS]
+    origin["amount"] = problem.amount
+    origin["cost"] = 0.0
+    origin["time"] = 0.0
+    scratch.counts[0, problem.start] = 1
+    adjacent_edges = count_adjacent_edges(problem.backward, problem.end)
+    for k in range(max_hops - 1):
+        last_but_one = k == max_hops - 2
+        if last_but_one and adjacent_edges < count_edges(onward.first, scratch.touched[k], sizes[k]):
+            sizes[k + 1] = _extend_near_end(k, problem, scratch)
+        else:
+            sizes[k + 1] = _extend_round(k, sizes[k], last_but_one, problem, scratch)
+    sizes[max_hops] = _extend_to_token(max_hops - 1, 0, problem.end, problem, scratch)
+
+
+@inner
+def _has_lost_any(problem, scratch):
+    """Whether nothing as good as the paths of a beam was found, for some number of hops.
+
+    Labels of these paths may have been pushed out; others that are nearly as good were then left out for nothing.
+    """
+    best = -np.inf
+    for k in range(1, problem.max_hops + 1):
+        if scratch.counts[k, problem.end] > 0:
+            best = max(best, scratch.labels[k, problem.end * LABELS]["score"])
+        if best < scratch.prospects.floor[k]:
+            return True
+    return False
+
+
 @kernel
 def find_best_paths(problem, scratch, found, scores):
     """Find the best paths from start to end: up to `LABELS` for each number of hops.
@@ -163,29 +220,24 @@ def find_best_paths(problem, scratch, found, scores):
     int
         Number of rows filled.
     """
-    onward, backward, max_hops = problem.onward, problem.backward, problem.max_hops
-    reached = fill_prospects(problem, scratch.prospects) if problem.is_narrow else 0
+    backward, prospects, total = problem.backward, scratch.prospects, 0
+    reached = fill_prospects(problem, prospects) if problem.is_narrow else 0
+    has_beam = problem.is_narrow and problem.onward.links.size > LARGE
+    if has_beam:
+        raise_floors(problem, prospects)
     mark_adjacent(backward, problem.end, scratch.is_adjacent, True)
-    sizes = np.zeros(max_hops + 1, np.int64)
-    scratch.touched[0, 0] = problem.start
-    sizes[0] = 1
-    origin = scratch.labels[0, problem.start * LABELS]
-    origin["amount"] = problem.amount
-    origin["cost"] = 0.0
-    origin["time"] = 0.0
-    scratch.counts[0, problem.start] = 1
-    adjacent_edges = count_adjacent_edges(backward, problem.end)
-    for k in range(max_hops - 1):
-        last_but_one = k == max_hops - 2
-        if last_but_one and adjacent_edges < count_edges(onward.first, scratch.touched[k], sizes[k]):
-            sizes[k + 1] = _extend_near_end(k, problem, scratch)
-        else:
-            sizes[k + 1] = _extend_round(k, sizes[k], last_but_one, problem, scratch)
-    sizes[max_hops] = _extend_to_token(max_hops - 1, 0, problem.end, problem, scratch)
-    total = _collect(problem, scratch, found, scores)
-    for k in range(max_hops + 1):
-        for i in range(sizes[k]):
-            scratch.counts[k, scratch.touched[k, i]] = 0
+    sizes = np.zeros(problem.max_hops + 1, np.int64)
+    for _ in range(2):
+        _search(problem, scratch, sizes)
+        total = _collect(problem, scratch, found, scores)
+        is_lost = has_beam and _has_lost_any(problem, scratch)
+        for k in range(problem.max_hops + 1):
+            for i in range(sizes[k]):
+                scratch.counts[k, scratch.touched[k, i]] = 0
+        if not is_lost:
+            break
+        copy_first(prospects.least, prospects.floor, prospects.floor.size)
+        has_beam = False
     mark_adjacent(backward, problem.end, scratch.is_adjacent, False)
-    clear_prospects(scratch.prospects, reached)
+    clear_prospects(prospects, reached)
     return total

@@ -13,7 +13,7 @@ from routing_engine.jit.decorators import inner
 def mark_adjacent(adjacency, token, is_adjacent, value):
     """Set the marks of all tokens adjacent to a token, by the edges of one direction."""
     for row in range(adjacency.first[token], adjacency.first[token + 1]):
-        is_adjacent[adjacency.edges[row]["other"]] = value
+        is_adjacent[adjacency.links[row]["other"]] = value
 
 
 @inner
@@ -31,6 +31,6 @@ def count_adjacent_edges(adjacency, token):
     first = adjacency.first
     total = first[token + 1] - first[token]
     for row in range(first[token], first[token + 1]):
-        other = adjacency.edges[row]["other"]
+        other = adjacency.links[row]["other"]
         total += first[other + 1] - first[other]
     return total

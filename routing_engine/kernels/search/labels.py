@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner
+from routing_engine.jit.decorators import inlined, inner
 from routing_engine.kernels.arrays import Prospects, Scratch
+from routing_engine.kernels.search.beam import PLACE, WIDTH
 
 LABELS = 3
 """Labels kept per token and round: with one, the best way to a token can block the market that should come next."""
@@ -53,7 +54,9 @@ def create_scratch(tokens: int, max_hops: int) -> Scratch:
             via=np.zeros((rounds, tokens), np.int32),
             reached=np.zeros(rounds * tokens, np.int32),
             floor=np.zeros(rounds),
+            least=np.zeros(rounds),
             walk=np.zeros(rounds, np.int32),
+            beam=np.zeros((rounds, WIDTH + 1), PLACE),
         ),
     )
 
@@ -114,6 +117,24 @@ def _insert_at(place, scratch, edges, new, time_first, start):
     if n < LABELS:
         scratch.counts[k + 1, v] = n + 1
     return n == 0
+
+
+@inlined
+def has_place_for(k, v, directed, score, keeps_most, scratch):
+    """Whether token v has a place in round k for a label of this score; or of this amount, where the largest is kept.
+
+    `directed` is the amount, backwards less than 0.
+    """
+    labels, base, last = scratch.labels, v * LABELS, LABELS - 1
+    if scratch.counts[k, v] < LABELS:
+        return True
+    if keeps_most:
+        direction = 1 if directed > 0.0 else -1
+        most = _find_most(labels[k], base, direction)
+        if directed > direction * labels[k, base + most]["amount"]:
+            return True
+        last -= most == last
+    return score > labels[k, base + last]["score"]
 
 
 @inner

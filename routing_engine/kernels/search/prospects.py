@@ -31,6 +31,12 @@ def carry_over(edge, amount, problem):
 
 
 @inlined
+def _may_raise_price(k, u, v, link, prospects):
+    """Whether an edge from u to v may raise what a unit of u becomes: of most that can't, only the link is read."""
+    return prospects.most[k, v] * link["rate"] > prospects.most[k + 1, u]
+
+
+@inlined
 def _raise_price(k, e, u, v, edge, problem, prospects):
     """Let edge `e` raise what a unit of u may become over up to k + 1 hops; return whether it is the round's first."""
     most = prospects.most
@@ -49,10 +55,10 @@ def _look_back_from(k, first, last, problem, prospects):
         v = reached[i]
         spend(problem.work, backward.first[v + 1] - backward.first[v])
         for row in range(backward.first[v], backward.first[v + 1]):
-            edge = backward.edges[row]
-            u = edge["other"]
-            if u == problem.start or u == problem.end:
+            u = backward.links[row]["other"]
+            if u == problem.start or u == problem.end or not _may_raise_price(k, u, v, backward.links[row], prospects):
                 continue
+            edge = backward.edges[row]
             if _raise_price(k, edge["twin"], u, v, edge, problem, prospects):
                 reached[size] = u
                 size += 1
@@ -64,16 +70,15 @@ def _look_back_near_start(k, size, problem, prospects):
     """Follow the edges of the tokens adjacent to the start; return how many tokens are reached."""
     onward, start = problem.onward, problem.start
     for row in range(onward.first[start], onward.first[start + 1]):
-        u = onward.edges[row]["other"]
+        u = onward.links[row]["other"]
         if u == problem.end:
             continue
         found = False
         spend(problem.work, onward.first[u + 1] - onward.first[u])
         for e in range(onward.first[u], onward.first[u + 1]):
-            edge = onward.edges[e]
-            v = edge["other"]
-            if v != start and prospects.most[k, v] > 0.0:
-                found |= _raise_price(k, e, u, v, edge, problem, prospects)
+            v = onward.links[e]["other"]
+            if v != start and _may_raise_price(k, u, v, onward.links[e], prospects):
+                found |= _raise_price(k, e, u, v, onward.edges[e], problem, prospects)
         if found:
             prospects.reached[size] = u
             size += 1
@@ -83,9 +88,12 @@ def _look_back_near_start(k, size, problem, prospects):
 @inner
 def _walk_from_start(hops, problem, prospects):
     """Return the score of the path of up to so many hops that prices promise most of; -inf if it is none."""
-    edges, most, first, best = problem.onward.edges, prospects.most, -1, 0.0
+    edges, links, most, first, best = problem.onward.edges, problem.onward.links, prospects.most, -1, 0.0
     for e in range(problem.onward.first[problem.start], problem.onward.first[problem.start + 1]):
-        price = edges[e]["max_average_price"] * most[hops - 1, edges[e]["other"]]
+        there = most[hops - 1, links[e]["other"]]
+        if there * links[e]["rate"] <= best:
+            continue
+        price = edges[e]["max_average_price"] * there
         if price > best and problem.allowed[edges[e]["market"]]:
             first, best = e, price
     if first < 0:

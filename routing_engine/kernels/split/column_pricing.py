@@ -85,15 +85,21 @@ def _extend(k, v, row, problem, state, threshold, scratch):
     in_use, is_first = state.flow[e] > 0.0, False
     highest = state.slope[e] if in_use else edge["max_average_price"]
     cost = max(value_base_gas(edge, problem.gas), threshold.min_gain)
+    least_loss = cost / min(state.room[u], edge["x_max"])
     for slot in range(v * LABELS, v * LABELS + np.int64(scratch.counts[k, v])):
         dual_price = scratch.labels[k, slot]["amount"]
         value = highest * dual_price
         if not value * here > threshold.enough:
             break  # nor are labels after this one, which are lower
         if not in_use:
-            full = scratch.counts[k + 1, u] == LABELS
-            if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
+            lowest = -np.inf
+            if scratch.counts[k + 1, u] == LABELS:
+                lowest = scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]
+            if value <= lowest:
                 break
+            ceiling = max(0.0, value - least_loss)  # as of `bound_net_rate_soon`
+            if ceiling <= lowest or not ceiling * here > threshold.enough:
+                continue
             value = bound_net_rate(edge, problem.graph.pieces, dual_price, cost, state.room[u])
             if not value * here > threshold.enough:
                 continue

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import inlined, inner, kernel
 from routing_engine.kernels.arrays import FULL, GraphArrays
-from routing_engine.kernels.marginal_price import compute_derivatives
+from routing_engine.kernels.marginal_price import compute_derivatives_in, find_piece
 from routing_engine.kernels.vectors import copy_first
 from routing_engine.kernels.work import spend
 
@@ -23,8 +23,9 @@ class FlowNetwork(NamedTuple):
     `edge` lists the different edges such that each comes after all that lead to it; `step[p, s]` is the place in it of
     step s of path p, -1 past the end. Entries ``first[i]`` to ``first[i + 1]`` of `who` and `at` are the paths that
     cross edge i, and at which step. `flow`, `out`, `slope` and `second_derivative` are each edge's input, output,
-    marginal price, and the derivative of that. `before[p, s]` is the product of the marginal prices before step s,
-    `price[p]` of all; `carried[p]` is what path p delivers. `work` is the steps that are left: see
+    marginal price, and the derivative of that. `known` is the input at which these were computed, below 0 where that is
+    unknown, and `row` the piece of the curve that it was in. `before[p, s]` is the product of the marginal prices
+    before step s, `price[p]` of all; `carried[p]` is what path p delivers. `work` is the steps that are left: see
     `routing_engine.kernels.work`.
     """
 
@@ -37,6 +38,8 @@ class FlowNetwork(NamedTuple):
     out: npt.NDArray[np.float64]
     slope: npt.NDArray[np.float64]
     second_derivative: npt.NDArray[np.float64]
+    known: npt.NDArray[np.float64]
+    row: npt.NDArray[np.int64]
     before: npt.NDArray[np.float64]
     price: npt.NDArray[np.float64]
     carried: npt.NDArray[np.float64]
@@ -72,11 +75,34 @@ def create_network(capacity, max_hops, work):
         np.zeros(MAX_EDGES),
         np.zeros(MAX_EDGES),
         np.zeros(MAX_EDGES),
+        np.zeros(MAX_EDGES),
+        np.zeros(MAX_EDGES, np.int64),
         np.ones((capacity, max_hops)),
         np.zeros(capacity),
         np.zeros(capacity),
         work,
     )
+
+
+@inlined
+def _compute_edge(i, flow, graph, network):
+    """Fill in what edge i of the network gives for an input; whether it serves it."""
+    edge = graph.forward.edges[network.edge[i]]
+    if flow <= 0.0:
+        network.out[i], network.slope[i], network.second_derivative[i] = 0.0, edge["a"] / edge["b"], 0.0
+        network.known[i] = 0.0
+        return True
+    if flow < edge["x_min"]:
+        return False
+    taken, row = min(flow, edge["x_max"]), np.int64(edge["piece"])
+    if edge["n_pieces"] > 1:
+        row = network.row[i] = find_piece(edge, graph.pieces, taken, network.row[i])
+    y, slope, second_derivative = compute_derivatives_in(edge, graph.pieces, row, taken)
+    if not y > 0.0:
+        return False
+    network.out[i], network.slope[i], network.second_derivative[i] = y, slope, second_derivative
+    network.known[i] = flow
+    return True
 
 
 @inner
@@ -99,17 +125,11 @@ def send_flows(x, merged):
         for n in range(first[i], first[i + 1]):
             f += carried[who[n]]
         network.flow[i] = f
-        edge = graph.forward.edges[network.edge[i]]
+        if f != network.known[i] and not _compute_edge(i, f, graph, network):
+            return INFEASIBLE
         if f <= 0.0:
-            network.out[i], network.slope[i], network.second_derivative[i] = 0.0, edge["a"] / edge["b"], 0.0
             continue
-        if f < edge["x_min"]:
-            return INFEASIBLE
-        y, slope, second_derivative = compute_derivatives(edge, graph.pieces, min(f, edge["x_max"]))
-        if not y > 0.0:
-            return INFEASIBLE
-        network.out[i], network.slope[i], network.second_derivative[i] = y, slope, second_derivative
-        share = y / f
+        share = network.out[i] / f
         for n in range(first[i], first[i + 1]):
             carried[who[n]] *= share
     result = 0.0

@@ -124,6 +124,7 @@ def merge(paths, count, graph, network):
     place = _sort_edges(total, rank, network)
     spend(network.work, MERGED_STEP * count * network.step.shape[1])
     network.first[: total + 1] = 0
+    network.known[:total] = -1.0
     for p in range(count):
         for s in range(network.step.shape[1]):
             if network.step[p, s] < 0:

@@ -139,6 +139,7 @@ def _stiffen(amount, x, step, trial, merged, slope, flow):
         change = flow[i] - network.flow[i]
         if known and abs(change) > 1e-12 * network.flow[i]:
             network.second_derivative[i] = min(network.second_derivative[i], (slope[i] - network.slope[i]) / change)
+            network.known[i] = -1.0
 
 
 @inner
@@ -228,7 +229,6 @@ def allocate(amount, x, merged, progress):
             copy_first(x, safe, count)
         if best <= before * (1.0 + progress):
             break
-    best = send_flows(x, merged)
     if has_waste(merged):
         _step_back(x, safe, trial, merged)
         best = send_flows(x, merged)

@@ -1,1 +1,1 @@
-"""Checks in a process of their own, which knows two chains more: started by `tests/api/test_operator_chains.py`."""
+"""Checks in a process of their own, with two chains more, started by `tests/api/operation/test_operator_chains.py`."""

@@ -30,6 +30,7 @@ SETTLED = """() => {
     && seen("svg:has(> use)").every((drawing) => drawing.firstElementChild.getBBox().width > 0);
 }"""
 """Nothing is a grey bar or a letter any more where an amount or a picture will be."""
+IS_ONE_LINE = "(each) => each.clientHeight < 1.6 * parseFloat(getComputedStyle(each).lineHeight)"
 FUNDS = {"USDC": 10**12, "WETH": 10**21, "ETH": 10**21}
 
 
@@ -217,6 +218,14 @@ def click(selector: str, until: str = "body") -> Callable[[Page], None]:
         expect(page.locator(until)).to_be_visible()
 
     return act
+
+
+def lose_connection(page: Page) -> None:
+    """Take the connection away from one page; others of its context keep theirs."""
+    page.route("**/*", lambda route: route.abort())
+    page.evaluate("() => window.dispatchEvent(new Event('offline'))")
+    expect(page.locator("#offline")).to_be_visible()
+    assert page.locator("#offline").evaluate(IS_ONE_LINE), "it has room for one line"
 
 
 def unfold(selector: str) -> Callable[[Page], None]:

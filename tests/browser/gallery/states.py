@@ -13,7 +13,7 @@ from api.domain.simulation import Action
 from api.services.orders.commands import cancel, refund
 from api.services.orders.refunds import RefundRequest
 from tests.browser.gallery.logo import draw_logo
-from tests.browser.gallery.stage import CATALOGUE, Stage, choose, click, pay_with, state, unfold
+from tests.browser.gallery.stage import CATALOGUE, Stage, choose, click, lose_connection, pay_with, state, unfold
 
 __all__ = ["CATALOGUE"]
 
@@ -46,6 +46,11 @@ def listed(stage: Stage) -> str:
 
 @state("A token is chosen, its price is held", then=choose("ETH"))
 def quoted(stage: Stage) -> str:
+    return stage.order()
+
+
+@state("There is no connection", awaits="#pay-button", then=lose_connection, expects="Failed to load resource")
+def no_connection(stage: Stage) -> str:
     return stage.order()
 
 
@@ -190,6 +195,11 @@ def branded(stage: Stage) -> str:
 @state("In German", locale="de-DE", then=click("#change", until="#networks"))
 def german(stage: Stage) -> str:
     return stage.order()
+
+
+@state("In German: long words and addresses", locale="de-DE")
+def german_words(stage: Stage) -> str:
+    return stage.order_after(Action.BRIDGE_FAIL, looks=8, seconds=4)
 
 
 @state("In Spanish", locale="es-ES")

@@ -11,7 +11,7 @@ from eth_account.messages import encode_typed_data
 from playwright.sync_api import Page, Route, expect
 
 from api.domain.env import EnvMode
-from tests.browser.chain_shop import CHAIN, PRICE, choose, pay_button
+from tests.browser.chain_shop import ADDRESSES, CHAIN, PRICE, choose, pay_button
 from tests.browser.conftest import Tab
 from tests.browser.wallet import TestWallet
 from tests.support.main_net import MainNet
@@ -141,3 +141,47 @@ def test_without_a_wallet_who_has_paid_is_not_told_to_pay(tab: Tab) -> None:
     said = page.locator("#claim-said")
     expect(said).to_contain_text("Open this page in the wallet that paid, and sign there. Do not pay again.")
     expect(said).not_to_contain_text("Pay on your phone")
+
+
+def prove(tab: Tab, sent: str) -> None:
+    """Have the page prove a payment by what the customer says that its transaction is."""
+    tab.page.get_by_text("You have paid, and it is not shown here?").click()
+    tab.page.get_by_label("Transaction number (hash)").fill(sent)
+    tab.page.get_by_role("button", name="Sign with the wallet that paid").press("Enter")
+
+
+@pytest.mark.parametrize(("symbol", "blocks"), [("ETH", 1), ("USDC", 100)])
+def test_what_was_sent_without_a_reference_is_signed_for_and_counts(
+    tab: Tab, net: MainNet, wallet: TestWallet, symbol: str, blocks: int
+) -> None:
+    """Found: the service took no signature from the page, and said that it does not fit the wallet."""
+    wallet.inject(tab.page, "Signing Wallet")
+    merchant = f"0x{next(ADDRESSES):040x}"
+    net.chain.mine(blocks)  # more than an earlier test has taken back
+    tab.shop.work(10)
+    tab.visit(tab.shop.real_order(EnvMode.TEST, address=merchant))
+    tab.work(10)
+    call = {"to": merchant, "value": hex(10**16)}
+    if symbol != "ETH":
+        call = {"to": net.token(symbol).address, "data": f"0xa9059cbb{int(merchant, 16):064x}{PRICE:064x}"}
+    sent = net.chain.rpc("eth_sendTransaction", {"from": SIGNER, "gas": "0x4c4b40", "gasPrice": "0x1", **call})
+    net.chain.rpc("evm_setNextBlockTimestamp", int(tab.shop.clock.now().timestamp()))
+    net.chain.mine()
+    tab.work(10)
+    prove(tab, f"https://basescan.org/tx/{sent}")
+    expect(tab.page.locator("#claim-said")).to_contain_text("Thank you.")
+    net.chain.mine()
+    tab.work(20, rounds=2)
+    order = tab.shop.state(tab.order_id)
+    assert (order.amount_received, order.status_reason) == ((0, "wrong_token") if symbol == "ETH" else (PRICE, ""))
+
+
+def test_a_transaction_that_is_not_seen_yet_is_no_fault_of_the_page(tab: Tab, wallet: TestWallet) -> None:
+    """Found: "Something unexpected happened on this page"."""
+    wallet.inject(tab.page, "Signing Wallet")
+    page = tab.visit(tab.shop.real_order(EnvMode.TEST))
+    prove(tab, HASH)
+    said = page.locator("#claim-said")
+    expect(said).to_contain_text("On Base we see no payment from this wallet")
+    expect(said).to_contain_text("then try again")
+    expect(page.get_by_role("button", name="Sign with the wallet that paid")).to_be_enabled()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -97,10 +99,13 @@ def test_a_tab_that_was_open_before_learns_of_it(tab: Tab, net: MainNet, wallet:
 def test_a_tab_that_was_closed_while_the_wallet_asked_is_no_dead_end(
     tab: Tab, net: MainNet, wallet: TestWallet
 ) -> None:
-    """Its wallet may still be asking; whoever knows better says so, and pays."""
+    """Its wallet may still be asking; whoever knows better says so, and pays.
+
+    Found: "The other tab has finished" was read out, with no other tab, and the focus was lost with the button.
+    """
     page = ask(tab, wallet)
     page.reload()
-    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your wallet may still be asking you")).to_be_visible()
     tab.inspect("second-tab-desktop")
     page.set_viewport_size({"width": 390, "height": 844})
     tab.inspect("second-tab-phone")
@@ -108,7 +113,9 @@ def test_a_tab_that_was_closed_while_the_wallet_asked_is_no_dead_end(
     assert wallet.prompts == [SEND]
     wallet.holds = set()
     page.get_by_role("button", name="That payment is not going on any more").click()
-    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_hidden()
+    expect(page.get_by_role("heading", name="Your wallet may still be asking you")).to_be_hidden()
+    expect(page.get_by_role("status").first).to_have_text("You can go on here.")
+    expect(page.get_by_role("main")).to_be_focused()
     choose_again(page, "USDC")
     pay_button(page).click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
@@ -122,11 +129,41 @@ def test_the_notice_of_another_tab_goes_by_itself(tab: Tab, wallet: TestWallet) 
     pay_button(page).click()
     expect(page.locator("#wallet-progress")).to_contain_text("Confirm the payment in your wallet")
     page.reload()
-    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your wallet may still be asking you")).to_be_visible()
     expect(page.locator("#tokens .token").first).to_be_visible()  # its request would run into its time limit below
     page.clock.run_for(21 * 60_000)
-    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_hidden()
+    expect(page.get_by_role("heading", name="Your wallet may still be asking you")).to_be_hidden()
     choose_again(page, "USDC")
+
+
+def test_a_tab_that_dies_while_another_one_looks_is_told_from_one_that_pays(tab: Tab, wallet: TestWallet) -> None:
+    """Found: "Another tab is paying this order", with no other tab."""
+    page = ask(tab, wallet)
+    other = tab.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("heading", name="Another tab is paying this order")).to_be_visible()
+    page.close()
+    expect(other.get_by_role("heading", name="Your wallet may still be asking you")).to_be_visible()
+    start_again(other)
+    assert wallet.prompts == [SEND]
+
+
+def test_a_payment_that_is_seen_is_asked_for_no_more(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    """Found: "Your wallet is asking you" above "Payment on its way", of a wallet that paid and never answered."""
+    wallet.inject(tab.context, "Slow Wallet")
+    wallet.holds = set()
+    wallet.forgets = {SEND}
+    net.chain.mine(60)  # more than an earlier test has taken back
+    tab.shop.work(10)
+    page = choose(tab, "USDC")
+    net.chain.rpc("evm_setNextBlockTimestamp", int(tab.shop.clock.now().timestamp()) + 5)
+    pay_button(page).click()
+    expect(page.locator("#wallet-progress")).to_contain_text("Confirm the payment in your wallet")
+    page.evaluate(CLICK, "#nothing")
+    assert merchants_balance(tab, net) == PRICE
+    tab.work(10, rounds=2)
+    expect(page.get_by_role("heading", name=re.compile("^Payment (on its way|complete)$"))).to_be_visible()
+    expect(page.get_by_role("heading", name="Your wallet is asking you")).to_be_hidden()
 
 
 def test_who_declines_can_use_the_page_again(tab: Tab, wallet: TestWallet) -> None:

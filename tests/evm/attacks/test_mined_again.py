@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from eth_abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
@@ -15,14 +16,27 @@ from api.services.settlement.claims.signed_claims import prepare_claims, submit_
 from api.services.settlement.watching.watcher import BEHIND_FOR
 from tests.support.attacks import BASE, run
 from tests.support.databases import DIALECTS, Databases
-from tests.support.evm import Contract
+from tests.support.evidence import data_of
+from tests.support.evm import FOREVER, Contract
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, somebody, transfer_data
+from tests.support.vyper_source import compile_source
 
 PAYER = Account.from_key(b"p" * 32)
 TWO = {"order_price": {"currency": "USDC", "amount": 2, "decimals": 0}}
 WRITES_AN_EVENT = "0x60006000a000"
 """Code: an event of no data and no topics, and the end."""
+APPROVE = bytes.fromhex("095ea7b3")
+PURSE = """
+# pragma version ~=0.4.0
+interface Token:
+    def balanceOf(holder: address) -> uint256: view
+    def transfer(recipient: address, amount: uint256) -> bool: nonpayable
+
+@external
+def empty(token: address, recipient: address):
+    extcall Token(token).transfer(recipient, staticcall Token(token).balanceOf(self))
+"""
 FEES = ("gasPrice", "maxFeePerGas", "maxPriorityFeePerGas")
 
 
@@ -170,3 +184,66 @@ def test_what_a_shorter_chain_has_no_more_counts_no_more(shop: ChainShop) -> Non
     let_chain_be_shorter(shop)
     assert shop.outcome(order_id) == "success/reorged"
     assert [each["type"] for each in shop.shop.events(order_id)][-1] == "payment_failed"
+
+
+def test_a_swap_that_brings_less_the_second_time_is_another_transfer_and_may_be_the_first_again(
+    shop: ChainShop,
+) -> None:
+    """The customer was asked to pay again: what was there instead of his payment was no transfer at all."""
+    net, chain = shop.nets[BASE], shop.nets[BASE].chain
+    net.pair("WETH", 10**21, "USDC", 4 * 10**12)
+    order_id, reference = shop.order()
+    customer, other = shop.customer(BASE, WETH=10**18), shop.customer(BASE, "other", WETH=10**20)
+    for each in (customer, other):
+        each.send(shop.token(BASE, "WETH"), APPROVE + encode(["address", "uint256"], [net.v2_router.address, 2**255]))
+    shop.pass_time(2, 6)
+    path = [shop.token(BASE, "WETH"), shop.token(BASE)]
+
+    def swap(amount: int, least: int, recipient: str) -> bytes:
+        return data_of(net.v2_router, "swapExactTokensForTokens", amount, least, path, recipient, FOREVER)
+
+    tx_hash = customer.send(net.v2_router.address, swap(3 * 10**14, PRICE, shop.address) + reference, gas=hex(10**6))
+    shop.look()
+    assert shop.outcome(order_id) == "success/overpaid"
+    (first,) = shop.shop.payments()
+    taken_back = chain.rpc("eth_getTransactionByHash", tx_hash)
+    chain.rpc("anvil_reorg", 5, [])
+    other.send(net.v2_router.address, swap(10**19, 1, other.address))
+    send_again(shop, taken_back, is_first=True)
+    shop.look(4)
+    (second,) = shop.shop.payments()
+    assert PRICE < second.amount == shop.balance(BASE) < first.amount
+    assert second.public_id != first.public_id
+    assert (shop.outcome(order_id), shop.unmatched()) == ("success/overpaid", [("replaced", order_id)])
+    assert [each["type"] for each in shop.shop.events(order_id)][-2:] == ["payment_failed", "payment_success"]
+    chain.rpc("anvil_reorg", 6, [])
+    send_again(shop, taken_back, is_first=True)
+    shop.look(4)
+    (third,) = shop.shop.payments()
+    assert third.amount == shop.balance(BASE) == first.amount
+    assert (shop.outcome(order_id), shop.unmatched()) == ("success/overpaid", [("replaced", order_id)])
+    shop.finalise()
+    assert ([row.state for row in shop.shop.payments()], shop.unmatched()) == (["final"], [])
+
+
+def test_what_was_nobodys_and_is_more_the_second_time_is_told_under_a_name_of_its_own(shop: ChainShop) -> None:
+    net, chain = shop.nets[BASE], shop.nets[BASE].chain
+    purse = chain.deploy(compile_source(PURSE))
+    net.fund(purse.address, "USDC", 5 * PRICE)
+    stranger = shop.customer(BASE, "stranger")
+    shop.pass_time(2, 6)
+    empty = data_of(purse, "empty", shop.token(BASE), shop.address)
+    tx_hash = stranger.send(purse.address, empty)
+    shop.look()
+    (first,) = shop.shop.get("/api/v1/unmatched_transfer").get_json()["data"]
+    taken_back = chain.rpc("eth_getTransactionByHash", tx_hash)
+    chain.rpc("anvil_reorg", 3, [])
+    net.fund(purse.address, "USDC", 2 * PRICE)
+    send_again(shop, taken_back, is_first=True)
+    shop.look(4)
+    (second,) = shop.shop.get("/api/v1/unmatched_transfer").get_json()["data"]
+    assert [each["amount"] for each in (first, second)] == [str(5 * PRICE), str(7 * PRICE)]
+    assert second["id"] != first["id"]
+    path = f"/api/v1/unmatched_transfer/{first['id']}/assign"
+    order_id, _ = shop.order()
+    assert shop.shop.post(path, {"payment_order_id": order_id}).status_code == 404

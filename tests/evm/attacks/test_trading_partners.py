@@ -230,8 +230,9 @@ def test_who_buys_a_thing_pays_no_order_with_it(shop: ChainShop, runner: Contrac
     assert (shop.outcome(victims), shop.outcome(thiefs)) == ("success/", "created/")
 
 
-def test_what_the_merchant_hands_over_is_no_loss_of_anybodys(shop: ChainShop, runner: Contract) -> None:
-    """A customer who buys a thing of the merchant himself pays the order that he names."""
+@pytest.mark.rule("evidence.2")
+def test_what_the_merchant_hands_over_was_paid_for_too(shop: ChainShop, runner: Contract) -> None:
+    """He sells things from the address at which he is paid: their price is not an order's as well."""
     order_id, reference = shop.order()
     buyer, thing = wallet(shop, OWNER, USDC=PRICE), shop.nets[BASE].chain.deploy(compiled("thing"))
     approve(shop, buyer, "USDC", runner)
@@ -240,9 +241,10 @@ def test_what_the_merchant_hands_over_is_no_loss_of_anybodys(shop: ChainShop, ru
         (shop.token(BASE), 0, taken(buyer.address, shop.address, PRICE)),
         (thing.address, 0, data_of(thing, "hand_over", shop.address, buyer.address)),
     )
-    buyer.send(runner.address, buy + reference)
+    tx_hash = buyer.send(runner.address, buy + reference)
     shop.look()
-    assert shop.outcome(order_id) == "success/"
+    assert (shop.outcome(order_id), shop.unmatched()) == ("created/", [("other_payer", order_id)])
+    assert not may_claim(shop, order_id, tx_hash, buyer.address)
 
 
 @pytest.mark.rule("refunds.16")

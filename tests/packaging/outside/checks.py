@@ -29,7 +29,7 @@ from api.services.ledger.evidence.listed_contracts import ListedContracts
 from api.services.ledger.transfers import TRANSFER_TOPIC
 from routing_engine import Router
 from routing_engine.reference import token_registry
-from tests.api.test_chain_ledger import NOW, Node
+from tests.api.settlement.test_chain_ledger import NOW, Node
 from tests.support.nodes import Network
 from tests.support.scripts import Script, address
 

@@ -26,6 +26,7 @@ from api.services.routing.serializers import VALID_FOR
 from api.services.vendors.key_management import MAX_NAMES
 from api.services.webhooks.retry_schedule import DELAYS, DISABLE_AFTER, TRIES
 from api.services.webhooks.secrets import MOST, OVERLAP
+from api.services.webhooks.subscriptions import MAX_SUBSCRIPTIONS
 from api.serving.stream import PER_ADDRESS
 from tests.support.guide.regions import write_table
 
@@ -161,6 +162,7 @@ def write_sizes() -> str:
         ("a page of orders; of deliveries; of transfers", "; ".join(map(str, pages))),
         ("a page of events; of tokens", f"{events.MAX_PAGE}; {tokens.MAX_LIMIT}"),
         ("`transactions` of an event", f"{MOST_TOLD}; `transactions_left_out` says how many more there are"),
+        ("webhooks in an environment", str(MAX_SUBSCRIPTIONS)),
         ("secrets of a webhook that sign at once", f"{MOST}, each for {_name_span(OVERLAP)} after it was replaced"),
         ("names of API keys in an environment", f"{MAX_NAMES}"),
     ]

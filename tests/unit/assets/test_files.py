@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import brotli
@@ -66,11 +67,22 @@ def test_the_page_has_one_script_with_all_modules_and_one_sheet() -> None:
         "payment/noscript.css",
         "payment/page.css",
         "payment/print.css",
+        "payment/single.css",
     }
     page = FOLDER / "payment"
     imported = {other for path in page.glob("*.css") for other in list_imports(path)}
-    fetched = {page / f"{name}.css" for name in ("page", "print", "noscript", "forced")}
-    assert imported | fetched == set(page.glob("*.css"))
+    fetched = {page / f"{name}.css" for name in ("page", "print", "noscript", "forced", "single")}
+    assert imported | fetched == set(page.rglob("*.css"))
+
+
+def test_the_rooms_of_the_page_import_each_other_in_one_direction() -> None:
+    page = FOLDER / "payment"
+    rooms: dict[str, set[str]] = {}
+    for path in page.rglob("*/*.js"):
+        others = {other.parent.name for other in list_imports(path)}
+        rooms.setdefault(path.parent.name, set()).update(others - {path.parent.name})
+    assert rooms["shared"] == set()
+    assert next(iter(TopologicalSorter(rooms).static_order())) == "shared"
 
 
 def test_a_script_has_the_texts_of_its_language_and_the_same_code() -> None:

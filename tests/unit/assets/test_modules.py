@@ -78,7 +78,7 @@ def test_the_joined_script_does_what_the_modules_do(tmp_path: Path) -> None:
         'import { other as another } from "./other.js";',
         'import { another } from "./other.js";',
         'import { other } from "elsewhere";',
-        'import { other } from "../other.js";',
+        'import { other } from "../other";',
         'const other = await import("./other.js");',
         "const here = import.meta.url;",
     ],
@@ -87,6 +87,21 @@ def test_what_is_not_understood_is_refused(tmp_path: Path, line: str) -> None:
     entry = write(tmp_path, other="export const other = 1;\n", main=f"{line}\n")
     with pytest.raises(CannotJoin, match=r"^main\.js: "):
         join_script(entry)
+
+
+def test_a_module_has_one_path_whoever_imports_it(tmp_path: Path) -> None:
+    (tmp_path / "rooms").mkdir()
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    write(tmp_path / "rooms", one='import { step } from "../step.js";\nexport const one = step;\n')
+    entry = write(
+        tmp_path,
+        step='console.log("once");\nexport const step = 1;\n',
+        main='import { step } from "./step.js";\nimport { one } from "./rooms/one.js";\nconsole.log(one + step);\n',
+    )
+    plain = run(entry)
+    joined = tmp_path / "joined.js"
+    joined.write_text(join_script(entry))
+    assert run(joined) == plain == "once\n2\n"
 
 
 def test_a_circle_of_imports_is_refused(tmp_path: Path) -> None:

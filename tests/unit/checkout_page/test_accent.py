@@ -26,7 +26,7 @@ from api.checkout_page.look.branding import read_colour
 
 CORNERS = ["#" + bytes(each).hex() for each in product((0, 1, 127, 128, 254, 255), repeat=3)]
 RANDOM = [f"#{random.Random(seed).randrange(1 << 24):06x}" for seed in range(1000)]
-BASE = (Path(accent.__file__).parents[2] / "static" / "payment" / "base.css").read_text()
+BASE = (Path(accent.__file__).parents[2] / "static" / "payment" / "styles" / "base.css").read_text()
 INK, INK_SOFT = ("#171b26", "#eef0f6"), ("#555d70", "#a7afc2")
 
 

@@ -23,7 +23,7 @@ from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 
 SVG = "{http://www.w3.org/2000/svg}"
-MAX_COMPRESSED = (2_300, 3_100, 900)
+MAX_COMPRESSED = (2_000, 3_500, 900)
 EXPECTED = {
     "ETH",
     "WETH",

@@ -18,8 +18,8 @@ from babel import Locale
 from api.checkout_page.language.strings import DEFAULT, FOLDER, LANGUAGES, OTHER, load
 
 PLURALS = ("counts", "script_counts")
-SAME = re.compile(r"dir|protocols\.(?!canonical$|bridge$|cctp_fast).*|page\.token|script\.seconds_left")
-"""Texts that may be as in English: names, a unit, and a word that German has too."""
+SAME = re.compile(r"dir|protocols\.(?!canonical$|bridge$|cctp_fast).*|page\.token|script\.seconds_left|called\..*")
+"""Texts that may be as in English: names, a unit, words to search by, and a word that German has too."""
 SHORT_FORMS = frozenset({"zero", "one", "two"})
 """Plural forms in which a number may be a word, or part of one."""
 MARKUP = re.compile("[<>&]|https?:|javascript:")
@@ -142,6 +142,20 @@ def test_customers_are_addressed_formally(language: str) -> None:
     }.get(language)
     if words:
         assert [name for name, text in list_texts(read(language)) if re.search(words, text)] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "others"),
+    [
+        ("de", "unterschreib|Nummer (der|einer|Ihrer) Transaktion|Vorgänge|Münze"),
+        ("es", r"\b[Tt]oken|[Mm]onedero|[Cc]artera"),
+        ("ar", "رقم المعاملة|رقم معاملت"),
+        ("zh", "交易号|交易哈希"),
+    ],
+)
+def test_a_thing_has_one_name(language: str, others: str) -> None:
+    """Found by a second reader: a transaction's number, coins and signing were called this here and that there."""
+    assert [name for name, text in list_texts(read(language)) if re.search(others, text)] == []
 
 
 def test_no_view_of_the_page_forgets_the_customers_language() -> None:

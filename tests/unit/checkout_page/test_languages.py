@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from decimal import Context, Decimal
 
@@ -219,14 +220,18 @@ def test_a_rounded_amount_is_written_like_any_other(tag: str, to_pay: str, held:
         (25_000_001, 6, "USDC", True, "25.000001 USDC"),
         (25_000_001, 6, "USDC", False, "≈ 25.0001 USDC"),
         (25_000_000, 6, "USDC", False, "25.00 USDC"),
-        (10**24 + 1, 18, "DAI", True, "≈ 1,000,000.01 DAI"),
+        (10**24 + 1, 18, "DAI", True, "1,000,000.000000000000000001 DAI"),
+        (123_456_789_012, 6, "USDC", True, "123,456.789012 USDC"),
+        (123_456_789_012, 6, "EURC", True, "123,456.789012 EURC"),
+        (123_456_789_012, 6, "EURC", False, "≈ 123,456.79 EURC"),
+        (25_500_000, 6, "EURC", True, "25.50 EURC"),
         (3 * 10**16, 18, "ETH", True, "0.03 ETH"),
     ],
 )
 def test_an_amount_to_pay_is_exact_or_says_that_it_is_not(
     amount: int, decimals: int, symbol: str, is_fixed: bool, text: str
 ) -> None:
-    """Found: "Pay 25.0001 USDC" for a price of 25.000001, and a wallet that shows another number."""
+    """Found: "Pay 25.0001 USDC" for a price of 25.000001, and a wallet that shows another number; a price rounded."""
     assert write_payment(amount, decimals, symbol, load("en"), is_fixed=is_fixed) == text
 
 
@@ -258,6 +263,15 @@ def test_moments_are_written_as_where_the_customer_is(tag: str, text: str) -> No
 def test_waiting_times_have_their_plurals(tag: str, texts: list[str]) -> None:
     strings = load(tag)
     assert [format_duration(seconds, strings) for seconds in (60, 120, 180, 660, 86_400_000)] == texts
+
+
+def test_spanish_has_no_article_before_a_time() -> None:
+    """Found: "unos 1 minuto" and "unos 2 horas"; an article has the number and gender of what follows."""
+    strings = load("es")
+    texts = (strings.steps["usual"], strings.script["takes"], strings.page["slow_ok"])
+    assert not [text for text in texts if re.search(r"\b[Uu]n[oa]?s? \{", text)]
+    said = strings.steps["usual"].format(duration=format_duration(60, strings))
+    assert said == "por lo general, aproximadamente 1 minuto"
 
 
 def test_counts_have_their_plurals() -> None:

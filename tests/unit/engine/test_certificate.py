@@ -8,7 +8,7 @@ import pytest
 
 from routing_engine import Certificate
 from routing_engine.certificate import Bounds
-from routing_engine.search.input_bounds import bound_inputs
+from routing_engine.search.allocations.input_bounds import bound_inputs
 
 
 def of_output(net: float, bound: float) -> float | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.search.exact_output import Flows, find_matching_input
-from routing_engine.search.least_input import find_least
+from routing_engine.markets import ConstantProductPool
+from routing_engine.search.allocations.exact_output import Flows, find_matching_input
+from routing_engine.search.replays.least_input import find_least
 from tests.support.markets import market_of, token
 
 UNIT = 10**18
@@ -77,3 +80,22 @@ def test_at_a_flat_end_of_curves_the_input_is_still_looked_for(value: float, pri
         found = find_matching_input(divided, start, 30.0)
         assert found is not None
         assert found.value >= 30.0 * (1.0 - 1e-8)
+
+
+def test_what_costs_less_than_a_unit_is_bought_over_few_paths_too() -> None:
+    """An input below one unit was asked about, which no request can name: `InvalidRequest` was raised."""
+    coarse, fine = token("COARSE", 0), token("FINE")
+    for seed in (8, 20, 28, 34):
+        dice = random.Random(seed)
+        pools = [
+            ConstantProductPool(
+                id=f"pool {number}", protocol="pool", token0=coarse, token1=fine, reserve0=dice.randint(2, 50),
+                reserve1=dice.randint(10**18, 10**20), fee_pips=3000,
+            )
+            for number in range(6)
+        ]  # fmt: skip
+        router = Router(Snapshot(pools, gas_prices={1: 0}))
+        for splits in (2, 3):
+            request = RouteRequest(token_in=coarse, token_out=fine, amount=10**16, side="exact_out", max_splits=splits)
+            route = router.find_routes(request).best()
+            assert (route.amount_in, route.amount_out >= 10**16) == (1, True)

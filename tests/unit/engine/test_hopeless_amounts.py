@@ -8,7 +8,7 @@ import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.markets import ConstantProductPool
-from routing_engine.search.selling import HOPELESS
+from routing_engine.search.sales.selling import HOPELESS
 from tests.support.markets import market_of, token
 
 UNIT = 10**18

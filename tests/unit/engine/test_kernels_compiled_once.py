@@ -11,7 +11,10 @@ from threading import Thread
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.jit.direct_call import Compiled
-from routing_engine.search import least_input, path_search, query, reallocation, split
+from routing_engine.search.allocations import reallocation
+from routing_engine.search.paths import path_search
+from routing_engine.search.replays import least_input
+from routing_engine.search.splits import query, split
 from tests.support.mixed import GAS_PRICES, mixed_markets
 
 ON_COLUMNS_AND_TOKENS = {"find_last_row", "look_up_price", "_find_highest_target", "sort_by"}

@@ -8,7 +8,7 @@ import pytest
 
 from routing_engine import Route, Router, RouteRequest, Snapshot
 from routing_engine.request import MAX_HOPS
-from routing_engine.search.allocation import Allocation
+from routing_engine.search.allocations.allocation import Allocation
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import pytest
 from routing_engine import Hop, QuoteRefused, Route, Router, RouteRequest, Snapshot
 from routing_engine.graph.graph import Graph
 from routing_engine.paths import decompose
-from routing_engine.search.flow_replay import FlowPlan
-from routing_engine.search.room import replay_with_room
+from routing_engine.search.replays.flow_replay import FlowPlan
+from routing_engine.search.replays.room import replay_with_room
 from tests.support.markets import market_of, random_markets, token
 
 UNIT = 10**18

@@ -11,25 +11,25 @@ PROGRAM = """
 import numpy as np
 from numba.core import event
 from routing_engine.jit.decorators import inner, kernel, part
-from routing_engine.kernels.arrays import Adjacency as Pair
+from routing_engine.kernels.arrays import Inflow as Pair
 
 
 @part("Tuple((float64, int64))")
 def weigh(pair, times):
     kept = np.zeros(2)
     for i in range(times):
-        kept[i % 2] += pair.first[0] * pair.edges[0]
+        kept[i % 2] += pair.most[0] * pair.reached[0]
     return kept[0] + kept[1], times
 
 
 @part("float64")
 def weigh_twice(pair, times):
-    return weigh(pair, times)[0] + weigh(Pair(pair.edges, pair.first), times)[0]
+    return weigh(pair, times)[0] + weigh(Pair(pair.reached, pair.most), times)[0]
 
 
 @inner
 def add(pair):
-    return pair.first[0] + pair.edges[0]
+    return pair.most[0] + pair.reached[0]
 
 
 @kernel

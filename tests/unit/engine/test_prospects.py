@@ -10,8 +10,9 @@ import pytest
 
 from benchmarks.instances import LOOPS, constant_product_market
 from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.kernels.search.beam import LARGE
 from routing_engine.request import MAX_HOPS
-from routing_engine.search.path_search import Candidate, list_edges
+from routing_engine.search.paths.path_search import Candidate, list_edges
 from tests.support.dirty_markets import make_market
 
 GAS_PRICES = 0, 20 * 10**9
@@ -68,6 +69,25 @@ def test_most_is_left_out_of_a_large_market_with_loops(gas_price: int, side: str
         assert all(a <= b for a, b in zip(find_best_scores(whole), find_best_scores(narrow), strict=True))
         kept, found = kept + len(narrow), found + len(whole)
     assert kept < 0.8 * found
+
+
+@pytest.mark.parametrize("side", ["exact_in", "exact_out"])
+@pytest.mark.parametrize("gas_price", GAS_PRICES)
+def test_a_beam_raises_floors_and_no_best_path_is_left_out(gas_price: int, side: str) -> None:
+    router = Router(constant_product_market(tokens=2_000, pools=8_500, disagreement=LOOPS))
+    assert router.graph.source.size > LARGE
+    prospects, rng, raised = router._search.get_memory().workspace.scratch.prospects, random.Random(4), 0
+    for _ in range(12):
+        token_in, token_out = rng.sample(router.graph.tokens, 2)
+        amount = int(10 ** rng.uniform(18, 23))
+        request = RouteRequest(
+            token_in=token_in, token_out=token_out, amount=amount, side=side, gas_prices={1: gas_price}
+        )
+        whole, narrow = (search(router, request, is_narrow=each) for each in (False, True))
+        assert all(a <= b for a, b in zip(find_best_scores(whole), find_best_scores(narrow), strict=True))
+        assert all(prospects.floor <= np.maximum(prospects.least, [-inf, *find_best_scores(narrow)]))
+        raised += bool((prospects.floor > prospects.least).any())
+    assert raised > 2
 
 
 def test_alternatives_are_looked_for_in_whole() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from routing_engine import Router, Snapshot
-from routing_engine.search.allocation import Allocation
-from routing_engine.search.exact_output import Flows
-from routing_engine.search.reallocation import reallocate_paths
-from routing_engine.search.start_price import find_start_price
+from routing_engine.search.allocations.allocation import Allocation
+from routing_engine.search.allocations.exact_output import Flows
+from routing_engine.search.allocations.reallocation import reallocate_paths
+from routing_engine.search.allocations.start_price import find_start_price
 from tests.support.markets import market_of, token
 
 UNIT = 10**18

@@ -8,7 +8,7 @@ from routing_engine import Route, Router, RouteRequest, Snapshot, Token
 from routing_engine.errors import QuoteRefused
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
 from routing_engine.model import NATIVE_ADDRESS
-from routing_engine.search import allocation_replay, purchase_replay
+from routing_engine.search.replays import allocation_replay, purchase_replay
 
 COIN = Token(chain_id=1, address=NATIVE_ADDRESS, symbol="ETH", decimals=18)
 BASE = Token(chain_id=1, address=f"0x{1:040x}", symbol="A", decimals=18)

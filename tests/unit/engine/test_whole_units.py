@@ -11,8 +11,8 @@ import pytest
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.markets import ConstantProductPool
 from routing_engine.search import certified_split
-from routing_engine.search.allocation import Part
-from routing_engine.search.split import Splitter
+from routing_engine.search.allocations.allocation import Part
+from routing_engine.search.splits.split import Splitter
 from tests.support.markets import token
 
 A, B, COINS = token("A"), token("B"), [token(name, 2) for name in ("C", "D", "E")]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.search.split import Splitter
+from routing_engine.search.splits.split import Splitter
 
 SANDBOX = Snapshot.sandbox()
 ROUTER = Router(SANDBOX)

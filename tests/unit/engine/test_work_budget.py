@@ -111,7 +111,7 @@ def test_two_processes_give_the_same_answer_to_the_last_digit() -> None:
         "import json, sys, threading, time\n"
         "from routing_engine import Router, Snapshot\n"
         "from routing_engine.archive.request_records import read_request\n"
-        "from routing_engine.search import split\n"
+        "from routing_engine.search.splits import split\n"
         "from tests.unit.engine.test_work_budget import tell\n"
         "done, kernel = threading.Event(), split._generate_columns\n"
         "threading.Thread(target=lambda: [sum(range(1000)) for _ in iter(done.is_set, True)], daemon=True).start()\n"

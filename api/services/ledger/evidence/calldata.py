@@ -13,16 +13,16 @@ from adapters.transactions.decoded import REFERENCE_BYTES, DecodedPayment
 from adapters.transactions.decoding import decode_payment
 from adapters.transactions.erc20 import TRANSFER
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
+from api.services.ledger.evidence.balances import MOST_LOSERS
 from api.services.ledger.evidence.evidence import PayerProof
+from api.services.ledger.evidence.listed_contracts import Listed
 from api.services.ledger.evidence.movements import (
-    MOST_LOSERS,
     Movement,
     find_wrapped_coin,
     is_transfer,
-    list_token_movements,
 )
 from api.services.ledger.evidence.permissions import is_authorization
-from api.services.ledger.evidence.things import list_things
+from api.services.ledger.evidence.traces import is_chains_own
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 
@@ -36,7 +36,11 @@ class CalldataEvidence:
         Of the transaction.
     transaction, receipt : ChainTransaction and Receipt
         A transaction that did not revert.
-    listed : collection of str
+    tokens : sequence of Movement
+        What events tell of: see `list_token_movements`.
+    things : sequence of Movement
+        What changed hands beside money; see `list_things`.
+    listed : Listed
         Markets, routers and bridges.
     recipients : collection of str
         Movements to whom are asked about.
@@ -50,7 +54,9 @@ class CalldataEvidence:
         transaction: ChainTransaction,
         receipt: Receipt,
         *,
-        listed: Collection[str],
+        tokens: Sequence[Movement],
+        things: Sequence[Movement],
+        listed: Listed,
         recipients: Collection[str],
         events: BridgeEvents,
     ) -> None:
@@ -60,8 +66,7 @@ class CalldataEvidence:
         self._deposits = [event for _, event in events if isinstance(event, Deposit)]
         self._is_open = len(self._deposits) == len(events)
         self._decoded = decode_call(chain_id, transaction)
-        self._tokens = list(list_token_movements(chain_id, receipt.logs))
-        self._things = list(list_things(receipt.logs, (), but_of=recipients))
+        self._tokens, self._things = tokens, things
         self.movements: Sequence[Movement] = [*self._tokens, *self._list_coin_movements()]
 
     def proof_of(self, movement: Movement) -> PayerProof:
@@ -82,7 +87,8 @@ class CalldataEvidence:
     def proof_of_deposit(self, place: int, deposit: Deposit) -> PayerProof:
         """Return the sender's own naming where the transaction's call makes just this deposit."""
         said = self._decoded
-        is_only = len(self._deposits) == 1 and self._is_spending_own()
+        handed_over = [row for row in self._things if not row.is_named]
+        is_only = len(self._deposits) == 1 and self._is_spending_own(handed_over)
         if said is None or not said.is_deposit or not is_only:
             return PayerProof(sender="" if deposit.payer in self._listed else deposit.payer)
         is_same = (said.contract, said.token_address) == (deposit.contract, deposit.token_address)
@@ -107,23 +113,27 @@ class CalldataEvidence:
 
     def _is_paid_by_call(self, decoded: DecodedPayment, movement: Movement) -> bool:
         """Whether this is the only movement to a recipient, just what the call pays, and all is the sender's money."""
-        if decoded.is_deposit or not self._is_spending_own():
+        if decoded.is_deposit or not self._is_spending_own(self._things):
             return False
         paid = (decoded.token_address, decoded.recipient, decoded.amount)
         received = [row for row in self.movements if row.recipient in self._recipients]
         return received == [movement] and paid == (movement.token_address, movement.recipient, movement.amount)
 
-    def _is_spending_own(self) -> bool:
-        """Whether every token in the receipt came from the sender, or from what is listed."""
+    def _is_spending_own(self, things: Sequence[Movement]) -> bool:
+        """Whether every token in the receipt, and these things, came from the sender, or from what is listed."""
         return self._is_open and all(
-            row.sender == self._transaction.sender or row.sender in self._listed
-            for row in (*self._tokens, *self._things)
+            row.sender == self._transaction.sender or row.sender in self._listed for row in (*self._tokens, *things)
         )
 
     def _is_holders(self, movement: Movement) -> bool:
         """Whether nothing but this moved, and the transaction calls its holder, or has the token do what he signed."""
         sent = self._transaction
-        is_all = self._tokens == [movement] and not self._things and not sent.value
+        things = [
+            row for row in self._things if not (row.is_named and movement.sender in (row.token_address, row.sender))
+        ]
+        is_all = (
+            list(self._tokens) == [movement] and not things and not sent.value and movement.sender not in self._listed
+        )
         is_authorized = sent.recipient == movement.token_address and is_authorization(sent.calldata, movement.sender)
         return is_all and (sent.recipient == movement.sender or is_authorized)
 
@@ -136,7 +146,7 @@ class CalldataEvidence:
             others = () if is_authorization(sent.calldata, movement.sender) else (sent.sender,)
             return PayerProof(namings=named, sender=movement.sender, others=others)
         people = {sent.sender, sent.recipient or "", *(row.sender for row in (*self._tokens, *self._things))}
-        people -= {"", ZERO_ADDRESS, *self._listed}
+        people -= {"", ZERO_ADDRESS, *self._listed.contracts}
         return PayerProof(namings=named, others=tuple(sorted(people))[:MOST_LOSERS])
 
     def _prove_own(self, reference: bytes) -> PayerProof:
@@ -194,5 +204,6 @@ def find_token_transfer_tail(transaction: ChainTransaction, receipt: Receipt) ->
 def is_simple(transaction: ChainTransaction, receipt: Receipt) -> bool:
     """Whether a transaction's calldata says all: it sends coin to somebody, or a token, and does nothing else."""
     if transaction.value:
-        return len(transaction.calldata) in (0, REFERENCE_BYTES) and not receipt.logs
+        is_sent = len(transaction.calldata) in (0, REFERENCE_BYTES)
+        return is_sent and all(is_chains_own(log.address) for log in receipt.logs)
     return find_token_transfer_tail(transaction, receipt) is not None

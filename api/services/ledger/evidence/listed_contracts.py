@@ -1,4 +1,4 @@
-"""Contracts whose money is nobody's: routers, bridges, what wraps the coin, and pools that named factories made.
+"""Contracts that payments pass through: routers, bridges, what wraps the coin, and pools that named factories made.
 
 Which they are, the installed builders of payments and readers of bridges' events say: what a customer is offered to
 pay with and what is credited have one source.
@@ -6,15 +6,16 @@ pay with and what is credited have one source.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 from adapters.bridges.events import find_event_readers
 from adapters.rpc.abi import WORD, Call, CallFailed, Log, Outcome, read_hex
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.single_endpoint import Asker
 from adapters.transactions.decoding import find_intermediaries, find_paying_contracts
-from adapters.transactions.intermediaries import FACTORY, PoolInterface, Told
+from adapters.transactions.intermediaries import FACTORY, PoolInterface, SharedVault, Told
 from api.services.ledger.evidence.movements import find_wrapped_coin
 from routing_engine.model import ZERO_ADDRESS
 
@@ -26,6 +27,41 @@ GAS = hex(1_000_000)
 
 Claim = tuple[str, PoolInterface]
 """A contract, and what its event says that it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """The listed contracts that matter to a transaction.
+
+    Parameters
+    ----------
+    contracts : frozenset of str
+        All of them.
+    passing : frozenset of str
+        Those of them that keep nothing: what one spends, it was given before.
+    pools : mapping of str to str
+        First topic of the event that each pool writes when it swaps.
+    vaults : mapping of str to SharedVault
+        What holds the pools of an exchange, by its address.
+    """
+
+    contracts: frozenset[str] = frozenset()
+    passing: frozenset[str] = frozenset()
+    pools: Mapping[str, str] = field(default_factory=dict)
+    vaults: Mapping[str, SharedVault] = field(default_factory=dict)
+
+    def __contains__(self, address: str) -> bool:
+        return address in self.contracts
+
+    @cached_property
+    def keepers(self) -> frozenset[str]:
+        """What holds what is somebody's: pools, and what holds pools."""
+        return frozenset((*self.pools, *self.vaults))
+
+    @cached_property
+    def owing(self) -> frozenset[str]:
+        """All others: bridges and what wraps the coin, whose own code says whose it is that they pay out."""
+        return self.contracts - self.passing - self.keepers
 
 
 class ListedContracts:
@@ -40,6 +76,7 @@ class ListedContracts:
     def __init__(self, rpc: Asker) -> None:
         self._rpc = rpc
         self._fixed = _list_fixed(rpc.chain_id)
+        self._owing = _list_owing(rpc.chain_id)
         self._named = find_intermediaries(rpc.chain_id)
         self._interfaces = tuple(dict.fromkeys(each.interface for each in self._named.factories))
         self._asks_contracts = any(isinstance(each, Call) for each in self._named.contracts)
@@ -47,7 +84,7 @@ class ListedContracts:
         self._told: frozenset[str] = frozenset()
         self._pools: dict[Claim, bool] = {}
 
-    def among(self, logs: Sequence[Log]) -> frozenset[str]:
+    def among(self, logs: Sequence[Log]) -> Listed:
         """Return the listed contracts, with the pools that say they swapped in a transaction with these logs.
 
         A contract may claim to be anything. It is a pool if a factory that a builder names says that it made it.
@@ -59,10 +96,18 @@ class ListedContracts:
         """
         claims = list(dict.fromkeys(self._find_claims(logs)))[:MOST_AT_ONCE]
         if not claims and not (self._asks_contracts and len(logs) > 1):
-            return self._fixed
+            return self._make_listed(frozenset(), {})
         factories = self._ask_factories()
         self._learn([each for each in claims if each not in self._pools], factories)
-        return self._fixed | self._told | {claim[0] for claim in claims if self._pools.get(claim)}
+        return self._make_listed(
+            self._told, {pool: face.swap_topic for pool, face in claims if self._pools.get((pool, face))}
+        )
+
+    def _make_listed(self, told: frozenset[str], pools: Mapping[str, str]) -> Listed:
+        vaults = {each.address: each for each in self._named.vaults}
+        named = frozenset(each for each in self._named.contracts if isinstance(each, str))
+        passing = (named | told | frozenset(find_paying_contracts(self._rpc.chain_id))) - self._owing - vaults.keys()
+        return Listed(contracts=self._fixed | told | pools.keys(), passing=passing, pools=pools, vaults=vaults)
 
     def _find_claims(self, logs: Sequence[Log]) -> Iterator[Claim]:
         for log in logs:
@@ -123,6 +168,13 @@ def _read_result(call: Call, answer: Answer) -> object | None:
 
 @cache
 def _list_fixed(chain_id: int) -> frozenset[str]:
+    found = find_intermediaries(chain_id)
+    named = (*(each for each in found.contracts if isinstance(each, str)), *(each.address for each in found.vaults))
+    return frozenset((*named, *find_paying_contracts(chain_id), *_list_owing(chain_id)))
+
+
+@cache
+def _list_owing(chain_id: int) -> frozenset[str]:
+    """Return bridges and what wraps the coin: what they pay out, their own code says whose it is."""
     bridges = (contract for bridge in find_event_readers(chain_id) for contract in bridge.contracts)
-    named = (each for each in find_intermediaries(chain_id).contracts if isinstance(each, str))
-    return frozenset((*named, *find_paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id))) - {""}
+    return frozenset((*bridges, find_wrapped_coin(chain_id))) - {""}

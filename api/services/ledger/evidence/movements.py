@@ -1,17 +1,15 @@
-"""Tokens and coin that moved within a transaction, and whose balances fell in each of its calls."""
+"""Tokens and coin that moved within a transaction."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from eth_utils.crypto import keccak
 
 from adapters.rpc.abi import WORD, Log
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER
-from api.services.ledger.evidence.traces import CallTree
+from api.services.ledger.evidence.traces import CallTree, is_chains_own
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
@@ -21,10 +19,6 @@ TRANSFER_TOPICS = 3
 WRAPPED = "0x" + keccak(text="Deposit(address,uint256)").hex()
 UNWRAPPED = "0x" + keccak(text="Withdrawal(address,uint256)").hex()
 WRAPPING_TOPICS = 2
-
-MOST_LOSERS = 32
-LAST_PRECOMPILE = 0xFFFF
-"""Some nodes leave calls of these contracts out of traces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +43,8 @@ class Movement:
         Whether it happened in a call of a bridge's contract.
     is_thing : bool
         Whether it is no money: see `things.py`.
+    is_named : bool
+        Whether it is no more than that an event names the sender: see `things.py`.
     """
 
     token_address: str
@@ -62,6 +58,7 @@ class Movement:
     is_pulled: bool = False
     is_of_bridge: bool = False
     is_thing: bool = False
+    is_named: bool = False
 
 
 def find_wrapped_coin(chain_id: int) -> str:
@@ -107,11 +104,12 @@ def list_token_movements(chain_id: int, logs: Sequence[Log], frames: Sequence[in
 def list_coin_movements(tree: CallTree) -> Iterator[Movement]:
     """Yield the coin that calls sent along, that went into new contracts and that destroyed ones left.
 
-    Those of inner calls are numbered as they come, since nodes differ in what other calls they tell of.
+    Those of inner calls are numbered as they come, since nodes differ in what other calls they tell of: some leave out
+    those of the chain's own contracts.
     """
     index = FIRST_INNER_TRANSFER
     for number, frame in enumerate(tree.frames):
-        if not frame.value or frame.is_undone or int(frame.recipient or "0x0", 16) <= LAST_PRECOMPILE:
+        if not frame.value or frame.is_undone or is_chains_own(frame.recipient or "0x0"):
             continue
         index -= number > 0
         yield Movement(
@@ -120,112 +118,12 @@ def list_coin_movements(tree: CallTree) -> Iterator[Movement]:
         )  # fmt: skip
 
 
-class _Balances:
-    """By how much balances rose and fell, and who has less of something than before.
+def leave_out_points(movements: Iterable[Movement], is_kept: Callable[[Movement], bool]) -> list[Movement]:
+    """Return what moved without what came into being and went no further: points, receipts, a bonus.
 
-    Whose money somebody else had moved lost it, whatever else they received: a stranger who hands them what they were
-    owed may take another payment of theirs for his.
+    They are nobody's loss. What comes into being and is sent on may have been owed to somebody, as may what is made for
+    a merchant, or for a contract that passes on what it gets: that `is_kept`.
     """
-
-    __slots__ = ("_changes", "_listed", "_losses", "_pulled", "losers")
-
-    def __init__(self, listed: Collection[str]) -> None:
-        self._changes: dict[tuple[str, str], int] = {}
-        self._losses: dict[str, int] = defaultdict(int)
-        self._pulled: dict[str, None] = {}
-        self._listed = listed
-        self.losers: dict[str, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._changes)
-
-    def move(self, movements: Iterable[Movement]) -> None:
-        for row in movements:
-            self._add(row.token_address, row.sender, -row.amount)
-            if row.is_pulled:
-                self._pull(row.sender)
-            self._add(row.token_address, row.recipient, row.amount)
-
-    def absorb(self, other: _Balances) -> None:
-        for (token, holder), amount in other._changes.items():
-            self._add(token, holder, amount)
-        for holder in other._pulled:
-            self._pull(holder)
-
-    def forget_gains(self) -> None:
-        self._changes = {key: amount for key, amount in self._changes.items() if amount < 0}
-
-    def _pull(self, holder: str) -> None:
-        if holder not in self._pulled and holder not in self._listed:
-            self._pulled[holder] = None
-            self._losses[holder] += 1
-            self.losers[holder] = None
-
-    def _add(self, token: str, holder: str, amount: int) -> None:
-        before = self._changes.get((token, holder), 0)
-        self._changes[token, holder] = after = before + amount
-        if (before < 0) == (after < 0) or holder in self._listed:
-            return
-        self._losses[holder] += 1 if after < 0 else -1
-        if self._losses[holder]:
-            self.losers[holder] = None
-        else:
-            del self.losers[holder]
-
-
-def find_losers(
-    tree: CallTree,
-    movements: Sequence[Movement],
-    *,
-    listed: Collection[str],
-    bridges: Collection[int],
-    wanted: Collection[int],
-    whole: Collection[int] = (),
-) -> Mapping[int, tuple[str, ...]]:
-    """Return whose balance of anything fell in each of the wanted calls, calls within them included.
-
-    At most two are named, since more make no difference, and of those in `whole` as many as `MOST_LOSERS`. Calls are
-    gone through from the last to the first, and of two sums the smaller is added to the larger, so the work grows a
-    little faster than the trace, however deep it is.
-
-    Parameters
-    ----------
-    listed : collection of str
-        Addresses that do not count.
-    bridges : collection of int
-        Calls of bridges' contracts. What somebody has more after one may be what they were owed, and makes up for
-        nothing that they lose around it.
-    wanted : collection of int
-        Calls that are asked about.
-    whole : collection of int
-        Those of them of which more are named.
-    """
-    by_frame: dict[int, list[Movement]] = defaultdict(list)
-    for movement in movements:
-        by_frame[movement.frame].append(movement)
-    sums: dict[int, _Balances] = {}
-    found: dict[int, tuple[str, ...]] = {}
-    for number in range(len(tree.frames) - 1, -1, -1):
-        balances = sums.pop(number, None)
-        if number in by_frame:
-            balances = _Balances(listed) if balances is None else balances
-            balances.move(by_frame[number])
-        if number in wanted:
-            found[number] = (
-                () if balances is None else tuple(islice(balances.losers, MOST_LOSERS if number in whole else 2))
-            )
-        if balances is not None:
-            if number in bridges:
-                balances.forget_gains()
-            _pass_on(sums, tree.frames[number].parent, balances)
-    return found
-
-
-def _pass_on(sums: dict[int, _Balances], parent: int, balances: _Balances) -> None:
-    other = sums.get(parent)
-    if other is None:
-        sums[parent] = balances
-        return
-    small, large = sorted((balances, other), key=len)
-    large.absorb(small)
-    sums[parent] = large
+    rows = list(movements)
+    moved = {row.token_address for row in rows if row.sender != ZERO_ADDRESS or is_kept(row)}
+    return [row for row in rows if row.sender != ZERO_ADDRESS or row.token_address in moved]

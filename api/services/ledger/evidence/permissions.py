@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from adapters.rpc.abi import SELECTOR_BYTES, WORD, Function
-from api.services.ledger.evidence.traces import Frame
+from api.services.ledger.evidence.traces import CALL, Frame
 
 PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 """Where a holder's signature is checked for tokens that check none; at the same address on every chain."""
@@ -39,11 +39,14 @@ _PERMISSIONS = {
 
 
 def find_permissions(frames: Iterable[Frame]) -> frozenset[tuple[str, str]]:
-    """Return the holders whose signatures calls carry that did not revert, each with the contract that checks them."""
+    """Return the holders whose signatures calls carry that did not revert, each with the contract that checks them.
+
+    Who borrows that contract's code checks signatures by what he has stored himself.
+    """
     return frozenset(
         (frame.recipient, read_holder(frame.calldata))
         for frame in frames
-        if frame.calldata[:SELECTOR_BYTES] in _PERMISSIONS and not frame.is_undone
+        if frame.kind == CALL and frame.calldata[:SELECTOR_BYTES] in _PERMISSIONS and not frame.is_undone
     )
 
 

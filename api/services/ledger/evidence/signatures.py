@@ -25,11 +25,11 @@ DELEGATION = bytes.fromhex("ef0100")
 """What the code of an account begins with that has delegated itself (EIP-7702): its key still rules it."""
 
 
-def accepts_signature(rpc: Asker, account: str, digest: bytes, signature: bytes, number: int) -> bool:
-    """Say whether an account has signed a digest.
+def accepts_as_contract(rpc: Asker, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+    """Say whether a contract has signed a digest; an account without code has not.
 
-    An account without code signs with its key. A contract is asked, with bounded gas, in block `number` and in the
-    newest one: whoever rules it now need not have ruled it then, and the other way round.
+    It is asked, with bounded gas, in block `number` and in the newest one: whoever rules it now need not have ruled it
+    then, and the other way round.
 
     Raises
     ------
@@ -38,9 +38,7 @@ def accepts_signature(rpc: Asker, account: str, digest: bytes, signature: bytes,
     """
     blocks = [hex(number), "latest"]
     codes = rpc.ask([("eth_getCode", [account, block]) for block in blocks], _read_codes)
-    if all(not code or code.startswith(DELEGATION) for code in codes):
-        return recover_signer(digest, signature) == account
-    if not all(codes):
+    if not all(codes) or any(code.startswith(DELEGATION) for code in codes):
         return False
     call = IS_VALID(account, digest, signature)
     request = {"to": account, "data": "0x" + call.data.hex(), "gas": hex(MOST_GAS)}

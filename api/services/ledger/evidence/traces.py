@@ -7,7 +7,7 @@ the receipt tells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,8 @@ from adapters.rpc.endpoint import Answer, Question
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 
 MOST_FRAMES = 100_000
+LAST_OF_CHAINS_OWN = 0xFFFF
+"""Nobody can put a contract at an address that is so low: what is there is the chain's."""
 TRACER_TIMEOUT = "10s"
 
 CALL, CREATIONS, SELF_DESTRUCT = "CALL", frozenset({"CREATE", "CREATE2"}), "SELFDESTRUCT"
@@ -65,6 +67,28 @@ class CallTree:
 
     frames: tuple[Frame, ...]
     frame_of_log: tuple[int, ...]
+
+
+def is_chains_own(address: str) -> bool:
+    """Whether an address is of the chain's own contracts, which keep its books: of fees, of blocks, of coin."""
+    return int(address, 16) <= LAST_OF_CHAINS_OWN
+
+
+def find_calls_around(tree: CallTree) -> list[int]:
+    """Return the call on whose behalf each runs: itself, or the one that borrowed its code."""
+    found: list[int] = []
+    for number, frame in enumerate(tree.frames):
+        found.append(number if frame.kind == CALL or frame.parent < 0 else found[frame.parent])
+    return found
+
+
+def are_bridges_calls(tree: CallTree, bridges: Collection[str]) -> list[bool]:
+    """Return of each call whether it, or one around it, is of a bridge's contract."""
+    found: list[bool] = []
+    for frame in tree.frames:
+        is_around = frame.parent >= 0 and found[frame.parent]
+        found.append(is_around or frame.recipient in bridges or frame.sender in bridges)
+    return found
 
 
 @dataclass(slots=True)
@@ -116,6 +140,7 @@ def read_trace(answer: Answer, transaction: ChainTransaction, receipt: Receipt) 
                 reading.open.pop()
     except (BadPayload, ValueError, TypeError, AttributeError) as error:
         raise UnbelievableTrace(f"{transaction.tx_hash}: {error}") from error
+    _pass_over(reading, 0, None)
     if len(reading.frame_of_log) != len(receipt.logs):
         raise UnbelievableTrace(f"{transaction.tx_hash}: the trace has fewer events than the receipt")
     return CallTree(frames=tuple(reading.frames), frame_of_log=tuple(reading.frame_of_log))
@@ -162,11 +187,21 @@ def _is_log_next(reading: _Reading, top: _Open) -> bool:
     position = log.get("position")
     if position is not None:
         return int(position, 16) <= top.calls_read
+    _pass_over(reading, top.number, log)
     written = len(reading.frame_of_log)
     return written < len(reading.receipt.logs) and _is_same(log, reading.receipt.logs[written])
 
 
+def _pass_over(reading: _Reading, number: int, log: Mapping[str, Any] | None) -> None:
+    """Pass over what the chain itself wrote into the receipt before a log: not every node has it in traces."""
+    for each in reading.receipt.logs[len(reading.frame_of_log) :]:
+        if not is_chains_own(each.address) or (log is not None and _is_same(log, each)):
+            return
+        reading.frame_of_log.append(number)
+
+
 def _take_log(reading: _Reading, top: _Open) -> None:
+    _pass_over(reading, top.number, top.logs[top.logs_read])
     written = len(reading.frame_of_log)
     if written == len(reading.receipt.logs) or not _is_same(top.logs[top.logs_read], reading.receipt.logs[written]):
         raise UnbelievableTrace(f"event {written} of the trace is not the receipt's")

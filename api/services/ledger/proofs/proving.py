@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from api.domain.ledger import ChainUnavailable, Proof
-from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key, moves_the_same
 from api.domain.watched import Watched
 from api.services.ledger.proofs.blocks import prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
@@ -160,9 +160,10 @@ def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], read
             continue  # not read is not denied
         if each.tx_hash in witness.reader.untraced or each.tx_hash in witness.reader.put_off:
             opinion.untraced.add(key)
-        if found is not None and _is_same(found, each):
-            opinion.told[key] = found
-        elif key not in opinion.untraced or not each.is_inner:
+        is_unsure = each.is_inner and key in opinion.untraced
+        if found is not None and (_is_same(found, each) or not is_unsure):
+            opinion.told[key] = found  # what lies at this place, if that is another transfer
+        elif not is_unsure:
             opinion.denied.add(key)
 
 
@@ -200,6 +201,7 @@ def _weigh(asked: Transfer, opinions: Sequence[Opinion]) -> Proof:
         has_second_opinion=is_agreed or (len(told) > 1 and not is_split and not asked.is_inner),
         has_second_naming=is_agreed,
         is_contradicted=not agreed and (is_denied or is_split),
+        is_refuted=len(opinions) > 1 and all(key in opinion.denied for opinion in opinions),
         transfer=_agree_on_sender(believed, told) if proven or agreed or len(told) > 1 else None,
     )
 
@@ -236,9 +238,4 @@ def _core(transfer: Transfer) -> tuple[object, ...]:
 
 def _is_same(found: Transfer, asked: Transfer) -> bool:
     """Whether it is this very transfer; whom it names is compared between endpoints only."""
-    return (found.block.hash, found.token_address, found.recipient, found.amount) == (
-        asked.block.hash,
-        asked.token_address,
-        asked.recipient,
-        asked.amount,
-    )
+    return found.block.hash == asked.block.hash and moves_the_same(found, asked)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -22,6 +22,7 @@ from api.domain.transfers import TransferKind
 from api.services.resources import Resources
 from api.services.settlement.claims.claim_digest import build_typed_data, compute_digest
 from api.storage.db import insert_new
+from api.storage.statements import Statement
 from api.storage.tables import Payment, PaymentClaim, PaymentOrder
 from routing_engine.reference import token_registry
 
@@ -133,26 +134,9 @@ def submit_claim(
 
 def find_signed(session: Session, env_mode: EnvMode, chain_id: int) -> dict[int, str]:
     """Return the payments that belong to nobody and were signed for, and for which order; of two claims the first."""
-    query = (
-        select(Payment.id, PaymentClaim.order_id)
-        .join(
-            PaymentClaim,
-            (PaymentClaim.chain_id == Payment.chain_id)
-            & (PaymentClaim.tx_hash == Payment.tx_hash)
-            & (PaymentClaim.log_index == Payment.log_index)
-            & (PaymentClaim.env_mode == Payment.env_mode)
-            & (PaymentClaim.account == Payment.sender)
-            & (Payment.claimed_order_id.is_(None) | (Payment.claimed_order_id == PaymentClaim.order_id)),
-        )
-        .where(
-            Payment.env_mode == env_mode,
-            Payment.chain_id == chain_id,
-            Payment.order_id.is_(None),
-            Payment.state.not_in(GONE),
-        )
-    )
+    session.flush()
     found: dict[int, str] = {}
-    for payment_id, order_id in session.execute(query.order_by(PaymentClaim.id)):
+    for payment_id, order_id in _SIGNED.fetch(session, {"env_mode": env_mode, "chain_id": chain_id}):
         found.setdefault(payment_id, order_id)
     return found
 
@@ -229,3 +213,24 @@ def _offer(resources: Resources, order: PaymentOrder, row: Payment) -> ClaimOffe
         amount=row.amount,
         typed_data=build_typed_data(resources.config.base_url, order, row),
     )
+
+
+_SIGNED = Statement(
+    select(Payment.id, PaymentClaim.order_id)
+    .join(
+        PaymentClaim,
+        (PaymentClaim.chain_id == Payment.chain_id)
+        & (PaymentClaim.tx_hash == Payment.tx_hash)
+        & (PaymentClaim.log_index == Payment.log_index)
+        & (PaymentClaim.env_mode == Payment.env_mode)
+        & (PaymentClaim.account == Payment.sender)
+        & (Payment.claimed_order_id.is_(None) | (Payment.claimed_order_id == PaymentClaim.order_id)),
+    )
+    .where(
+        Payment.env_mode == bindparam("env_mode", type_=Payment.env_mode.type),
+        Payment.chain_id == bindparam("chain_id", type_=Payment.chain_id.type),
+        Payment.order_id.is_(None),
+        *(Payment.state != each for each in sorted(GONE)),
+    )
+    .order_by(PaymentClaim.id)
+)

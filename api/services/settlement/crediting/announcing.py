@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
@@ -17,10 +19,11 @@ from api.services.settlement.crediting.observation import ChainObservation
 from api.services.settlement.crediting.unmatched_views import describe_unmatched
 from api.services.vendors.owned_addresses import Owner, find_owner
 from api.services.webhooks.outbox import NewEvent, publish
+from api.storage.statements import Statement
 from api.storage.tables import Payment
 
-MOST_AT_ONCE = 500
-"""Transfers that one look tells of; the next one tells of more."""
+MOST_AT_ONCE = 100
+"""Transfers that one transaction tells of; the next one tells of more."""
 
 
 def announce_unmatched(session: Session, observation: ChainObservation, now: datetime) -> None:
@@ -28,26 +31,25 @@ def announce_unmatched(session: Session, observation: ChainObservation, now: dat
 
     What a bridge delivered waits until it is final: its deposit, on another chain, may say whose it is.
     """
-    query = select(Payment).where(
-        Payment.env_mode == observation.env_mode,
-        Payment.chain_id == observation.chain_id,
-        Payment.order_id.is_(None),
-        ~Payment.is_announced,
-        Payment.kind == TransferKind.PAYMENT,
-        Payment.state.in_(COUNTED),
-        or_(Payment.bridge_id == "", Payment.state == PaymentState.FINAL),
-    )
+    session.flush()
+    untold = _UNTOLD.fetch(session, {"env_mode": observation.env_mode, "chain_id": observation.chain_id})
+    if not untold:
+        return
+    query = select(Payment).where(Payment.id.in_([row.id for row in untold]), *_IS_UNTOLD)
     # Who holds one is assigning it, and may wait for an order that is locked here.
-    for row in session.scalars(query.order_by(Payment.id).limit(MOST_AT_ONCE).with_for_update(skip_locked=True)):
+    reached: dict[str, list[Payment]] = defaultdict(list)
+    for row in session.scalars(query.order_by(Payment.id).with_for_update(skip_locked=True)):
         row.is_announced = True
-        owner = find_owner(session, row.chain_id, row.recipient)
-        if owner is not None and owner[1] == row.env_mode:
-            publish(session, _make_event(session, row, owner, now))
+        reached[row.recipient].append(row)
+    for recipient, rows in reached.items():
+        owner = find_owner(session, observation.chain_id, recipient)
+        if owner is not None and owner[1] == observation.env_mode:
+            for row, described in zip(rows, describe_unmatched(session, owner, rows), strict=True):
+                publish(session, _make_event(row, described, owner, now))
 
 
-def _make_event(session: Session, row: Payment, owner: Owner, now: datetime) -> NewEvent:
+def _make_event(row: Payment, described: dict[str, Any], owner: Owner, now: datetime) -> NewEvent:
     """Make an event with the properties that events about orders have, and the transfer."""
-    (described,) = describe_unmatched(session, owner, [row])
     described |= {name: checksum(described[name]) for name in ("token", "from", "to") if described[name]}
     timestamp = format_time(row.mined_at)
     data = {
@@ -68,3 +70,22 @@ def _make_event(session: Session, row: Payment, owner: Owner, now: datetime) -> 
         created_at=now,
         data=data,
     )
+
+
+_IS_UNTOLD = (
+    Payment.order_id.is_(None),
+    Payment.is_announced.is_(False),
+    Payment.kind == TransferKind.PAYMENT,
+    or_(*(Payment.state == each for each in sorted(COUNTED))),
+    or_(Payment.bridge_id == "", Payment.state == PaymentState.FINAL),
+)
+_UNTOLD = Statement(
+    select(Payment.id)
+    .where(
+        Payment.env_mode == bindparam("env_mode", type_=Payment.env_mode.type),
+        Payment.chain_id == bindparam("chain_id", type_=Payment.chain_id.type),
+        *_IS_UNTOLD,
+    )
+    .order_by(Payment.id)
+    .limit(MOST_AT_ONCE)
+)

@@ -15,6 +15,7 @@ from api.services.orders.worth import estimate_dollars, is_notable, price_in_dol
 from api.services.settlement.claims.proofs import is_proven
 from api.services.settlement.crediting.observation import Assessment
 from api.services.settlement.crediting.ownership import judge_moment
+from api.services.settlement.crediting.replacing import tells_the_same
 from api.storage.tables import Payment, PaymentOrder
 
 log = structlog.get_logger(__name__)
@@ -37,10 +38,16 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
     number, order = row.block_number or 0, assessment.orders.get(row.order_id or "")
     row.updated_at = assessment.now
     if number not in observation.canonical or observation.canonical[number].hash != row.block_hash:
-        lose_payment(row, assessment.now)
+        if (row.tx_hash, row.log_index) not in observation.seen:  # else this look has it in another block
+            lose_payment(row, assessment.now)
         return False
     row.confirmations = observation.confirmations(number)
     proof = observation.proofs.get((row.tx_hash, row.log_index), Proof())
+    if proof.is_certain and proof.transfer is not None and not tells_the_same(row, proof.transfer):
+        return False  # what it is instead is taken in
+    if proof.is_refuted and row.state not in COUNTED:
+        lose_payment(row, assessment.now)
+        return False
     if proof.is_contradicted:
         row.state = PaymentState.DISPUTED if row.state == PaymentState.SEEN else row.state
         return False

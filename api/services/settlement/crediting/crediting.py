@@ -26,10 +26,11 @@ from api.services.settlement.crediting.deliveries import (
     load_bridged,
     pair_deliveries,
 )
-from api.services.settlement.crediting.intake import add_transfer
+from api.services.settlement.crediting.intake import add_transfer, replace_payment
 from api.services.settlement.crediting.matching import Match, match_transfers
 from api.services.settlement.crediting.observation import Assessment, ChainObservation
 from api.services.settlement.crediting.ownership import give
+from api.services.settlement.crediting.replacing import find_replaced, tells_the_same
 from api.services.settlement.crediting.revising import apply_revision, find_revisions
 from api.storage.tables import Payment, PaymentOrder
 
@@ -49,7 +50,8 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
     known = _load_known(session, observation)
     gone = frozenset(row.id for row in known.values() if row.state in GONE)
     # What belongs to nobody may be known better by now: by a trace that was not to be had before.
-    fresh = [row for row in observation.transfers if get_key(row) not in known or known[get_key(row)].order_id is None]
+    believed, replaced = find_replaced(observation, known)
+    fresh = [row for row in believed if get_key(row) in replaced or _is_nobodys(known.get(get_key(row)))]
     matches = match_transfers(session, observation.env_mode, fresh, observation.recipients)
     revisions = find_revisions(session, observation, checked)
     proven = [each.transfer for each in revisions]
@@ -65,7 +67,7 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
         apply_revision(session, revision, assessment)
     deposits = pair_deliveries(bridged, assessment)
     arrived = {row.order_id for row in checked if check_payment(row, assessment, deposits.get(row.id))}
-    _take_in(session, known, gone, matches, assessment)
+    _take_in(session, known, gone, replaced, matches, assessment)
     session.flush()
     align_deliveries(session, bridge_ids, assessment)
     # What was revised just now may be somebody else's than when he signed for it.
@@ -84,6 +86,7 @@ def _take_in(
     session: Session,
     known: Mapping[TransferKey, Payment],
     gone: Collection[int],
+    replaced: frozenset[TransferKey],
     matches: Sequence[Match],
     assessment: Assessment,
 ) -> None:
@@ -95,23 +98,34 @@ def _take_in(
     ----------
     gone : collection of int
         Rows that were in no canonical block before this look.
+    replaced : frozenset of (str, int)
+        Places at which there is another transfer now.
     """
     observation, orders, now = assessment.observation, assessment.orders, assessment.now
     blocks = {transfer.tx_hash: transfer.block.hash for transfer in observation.transfers}
-    seen = {get_key(transfer) for transfer in observation.transfers}
     for key, former in known.items():
-        if key not in seen and former.block_hash not in (None, blocks[former.tx_hash]):
+        if key not in observation.seen and former.block_hash not in (None, blocks.get(former.tx_hash)):
             lose_payment(former, now)
     for transfer in observation.transfers:
         row = known.get(get_key(transfer))
-        if row is not None:
+        if row is not None and tells_the_same(row, transfer):
             move_payment(row, transfer, orders.get(row.order_id or ""), now, was_gone=row.id in gone)
+    for key in replaced - {get_key(match.transfer) for match in matches}:
+        lose_payment(known[key], now)  # by what is nobody's business here
+    ended = set(replaced)
     for match in matches:
         order, row = orders.get(match.order_id or ""), known.get(get_key(match.transfer))
         if row is None:
             _keep(session, observation, match, order, now)
+        elif get_key(match.transfer) in ended:
+            ended.remove(get_key(match.transfer))  # who read it too may know more of it
+            replace_payment(session, row, observation, match, order, now, was_gone=row.id in gone)
         elif row.kind == match.transfer.kind and match.evidence != Evidence.NONE:
             _learn(row, match, order, observation, now)
+
+
+def _is_nobodys(row: Payment | None) -> bool:
+    return row is None or row.order_id is None
 
 
 def _keep(
@@ -159,34 +173,41 @@ def settle_all(
 
 
 def _check_payments(session: Session, observation: ChainObservation) -> Sequence[Payment]:
+    if not observation.checked:
+        return ()
     is_checked: ColumnElement[bool] = Payment.block_number.in_(observation.canonical)
     if observation.ends_at is not None:
         is_checked |= Payment.block_number > observation.ends_at
-    query = select(Payment).where(
-        Payment.state.in_(CHECKED),
-        Payment.chain_id == observation.chain_id,
-        Payment.env_mode == observation.env_mode,
-        is_checked,
-    )
+    query = select(Payment).where(Payment.id.in_(observation.checked), Payment.state.in_(CHECKED), is_checked)
     return session.scalars(query.order_by(Payment.id).with_for_update()).all()
 
 
 def _load_known(session: Session, observation: ChainObservation) -> Mapping[TransferKey, Payment]:
     hashes = {row.tx_hash for row in observation.transfers}
+    if not hashes and not observation.vanished:
+        return {}
+    is_known: ColumnElement[bool] = Payment.tx_hash.in_(hashes)
+    if len(observation.seen) > len(observation.transfers):  # a portion: its transactions may have thousands of others
+        is_known &= Payment.log_index.in_({row.log_index for row in observation.transfers})
+        is_known |= Payment.id.in_(observation.vanished)
     query = select(Payment).where(
-        Payment.chain_id == observation.chain_id, Payment.env_mode == observation.env_mode, Payment.tx_hash.in_(hashes)
+        Payment.chain_id == observation.chain_id, Payment.env_mode == observation.env_mode, is_known
     )
-    rows = session.scalars(query.order_by(Payment.id).with_for_update()) if hashes else ()
+    rows = session.scalars(query.order_by(Payment.id).with_for_update())
     return {(row.tx_hash, row.log_index): row for row in rows}
 
 
 def _lock_payments(session: Session, ids: Collection[int]) -> Sequence[Payment]:
+    if not ids:
+        return ()
     query = select(Payment).where(Payment.id.in_(ids), Payment.order_id.is_(None))
-    return session.scalars(query.order_by(Payment.id).with_for_update()).all() if ids else ()
+    return session.scalars(query.order_by(Payment.id).with_for_update()).all()
 
 
 def _find_overdue(session: Session, observation: ChainObservation) -> Sequence[Payment]:
     """Return the deposits whose delivery on this chain has become impossible: it has been read past their deadline."""
+    if observation.reached_at is None:
+        return ()
     is_paid_here = select(PaymentOrder.id).where(
         PaymentOrder.id == Payment.order_id, PaymentOrder.settlement_chain_id == observation.chain_id
     )

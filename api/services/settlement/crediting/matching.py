@@ -5,7 +5,7 @@ An amount proves nothing, and neither does what somebody says about somebody els
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select
@@ -15,8 +15,10 @@ from api.domain.env import EnvMode
 from api.domain.payments import Evidence
 from api.domain.transfers import Transfer, TransferKind
 from api.services.settlement.crediting.open_deposits import OpenDeposits
-from api.storage.tables import PaymentOrder, Refund, SettlementAccount
-from routing_engine.reference import token_registry
+from api.storage.tables import PaymentOrder, Refund
+
+AT_ONCE = 5_000
+"""References in one question to the database; no driver takes more than 65,535 values in a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,8 @@ def match_transfers(
     recipients : collection of str
         Where vendors receive; transfers to anybody else are refunds, by a merchant or by a bridge, or nothing.
     """
+    if not transfers:
+        return []
     orders = _load_orders_by_reference(session, env_mode, transfers)
     refunds = _load_refunds_by_reference(session, env_mode, transfers)
     deposits = OpenDeposits(session, env_mode, transfers)
@@ -69,27 +73,6 @@ def match_transfers(
                 deposits.add(match.transfer, match.order_id)
             found.append(match)
     return found
-
-
-def is_listed(session: Session, env_mode: EnvMode, transfer: Transfer) -> bool:
-    """Whether a transfer's token means something here: it is in the registry, or some vendor is settled in it.
-
-    Anybody can make tokens and send them to everybody.
-    """
-    if token_registry.info_of(transfer.chain_id, transfer.token_address) is not None:
-        return True
-    account = select(SettlementAccount.vendor_id).where(
-        SettlementAccount.env_mode == env_mode,
-        SettlementAccount.chain_id == transfer.chain_id,
-        SettlementAccount.token_address == transfer.token_address,
-    )
-    order = select(PaymentOrder.id).where(
-        PaymentOrder.settlement_chain_id == transfer.chain_id,
-        PaymentOrder.settlement_address == transfer.recipient,
-        PaymentOrder.settlement_token_address == transfer.token_address,
-        PaymentOrder.env_mode == env_mode,
-    )
-    return session.scalar(account.limit(1)) is not None or session.scalar(order.limit(1)) is not None
 
 
 def _is_anybodys(transfer: Transfer, recipients: Collection[str]) -> bool:
@@ -130,21 +113,31 @@ def _answer(transfer: Transfer, deposits: OpenDeposits) -> Match | None:
 def _load_orders_by_reference(
     session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]
 ) -> Mapping[bytes, str]:
-    references = {naming.reference for row in transfers for naming in row.namings}
-    query = select(PaymentOrder.payment_reference, PaymentOrder.id).where(
-        PaymentOrder.payment_reference.in_(references), PaymentOrder.env_mode == env_mode
-    )
-    return {row[0]: row[1] for row in session.execute(query)} if references else {}
+    query = select(PaymentOrder.payment_reference, PaymentOrder.id).where(PaymentOrder.env_mode == env_mode)
+    return {
+        row[0]: row[1]
+        for part in _split_references(transfers)
+        for row in session.execute(query.where(PaymentOrder.payment_reference.in_(part)))
+    }
 
 
 def _load_refunds_by_reference(
     session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]
 ) -> Mapping[bytes, Refund]:
-    references = {naming.reference for row in transfers for naming in row.namings}
     query = select(Refund).join(PaymentOrder, PaymentOrder.id == Refund.order_id)
-    query = query.where(Refund.reference.in_(references), PaymentOrder.env_mode == env_mode)
-    rows = session.scalars(query) if references else ()
-    return {row.reference: row for row in rows}
+    query = query.where(PaymentOrder.env_mode == env_mode)
+    return {
+        row.reference: row
+        for part in _split_references(transfers)
+        for row in session.scalars(query.where(Refund.reference.in_(part)))
+    }
+
+
+def _split_references(transfers: Sequence[Transfer]) -> Iterator[Sequence[bytes]]:
+    """Yield what calls name, so many at once as a statement takes well: strangers may name as much as they like."""
+    references = sorted({naming.reference for row in transfers for naming in row.namings})
+    for start in range(0, len(references), AT_ONCE):
+        yield references[start : start + AT_ONCE]
 
 
 def _refund(transfer: Transfer, refunds: Mapping[bytes, Refund]) -> Match | None:

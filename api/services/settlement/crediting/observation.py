@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,8 +23,9 @@ class ChainObservation:
         The blocks by which payments seen earlier are checked.
     transfers : tuple of Transfer
         Those of the blocks that were read; some may be known already.
-    reached_at : datetime
-        When the last block that has been read was mined.
+    reached_at : datetime or None
+        When the last block was mined up to which all is read, where final blocks were read again: only then a deadline
+        has passed for certain.
     recipients : frozenset of str
         Where vendors receive.
     rejected : frozenset of str
@@ -35,6 +36,11 @@ class ChainObservation:
         How many endpoints each connected chain has; none where there is nothing to doubt.
     ends_at : int or None
         Number of the last block, once the chain is believed to be shorter than what was read of it.
+    seen : frozenset of (str, int)
+        Of all transfers that the look found, also where `transfers` are a portion of them.
+    checked, vanished : sequence of int
+        Rows of payments that are checked by `canonical` or `ends_at`, and of those that lie in another block than what
+        else their transactions moved. A look that found much does a portion of each in a transaction.
     """
 
     env_mode: EnvMode
@@ -42,12 +48,15 @@ class ChainObservation:
     head: Head
     canonical: Mapping[int, CanonicalBlock]
     transfers: tuple[Transfer, ...]
-    reached_at: datetime
     recipients: frozenset[str]
+    reached_at: datetime | None = None
     rejected: frozenset[str] = frozenset()
     proofs: Mapping[TransferKey, Proof] = field(default_factory=dict)
     endpoints: Mapping[int, int] = field(default_factory=dict)
     ends_at: int | None = None
+    seen: frozenset[TransferKey] = frozenset()
+    checked: Sequence[int] = ()
+    vanished: Sequence[int] = ()
 
     def is_rejected(self, transfer: Transfer) -> bool:
         """Whether nothing is taken from somebody who had to do with a transfer."""

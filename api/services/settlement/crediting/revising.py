@@ -14,6 +14,7 @@ from api.services.settlement.crediting.built_deposits import is_built
 from api.services.settlement.crediting.matching import Match, match_transfers
 from api.services.settlement.crediting.observation import Assessment, ChainObservation
 from api.services.settlement.crediting.ownership import give, release
+from api.services.settlement.crediting.replacing import tells_the_same
 from api.storage.tables import Payment
 
 log = structlog.get_logger(__name__)
@@ -58,6 +59,7 @@ def find_revisions(session: Session, observation: ChainObservation, checked: Seq
         if proof is not None
         and proof.transfer is not None
         and not proof.is_contradicted
+        and tells_the_same(row, proof.transfer)
         and (not row.has_receipt_proof or (proof.has_second_naming and row.state not in COUNTED))
         and not row.has_second_opinion
     ]

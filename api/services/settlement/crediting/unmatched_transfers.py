@@ -10,9 +10,8 @@ from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
-from api.domain.errors import Conflict, InvalidData, NotFound, Problem
-from api.domain.ids import IdPrefix
-from api.domain.payments import GONE, Evidence, PaymentState
+from api.domain.errors import Conflict, NotFound, Problem
+from api.domain.payments import CHECKED, GONE, REPLACED, Evidence, PaymentState
 from api.domain.transfers import TransferKind
 from api.services.orders.store import lock_orders
 from api.services.settlement.crediting.crediting import settle_all
@@ -24,14 +23,22 @@ from routing_engine.reference import token_registry
 
 LOST = "lost"
 """Reason of a payment that an order has succeeded with, and that is on its chain no more."""
+DISPUTED = "disputed"
+"""Reason of one that endpoints contradict each other about: it counts as soon as enough of them agree."""
+SAID = {PaymentState.LOST: LOST, PaymentState.DISPUTED: DISPUTED}
 
 
 def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
     """Describe the payments of an environment that need the operator, oldest first.
 
-    They are on their chain and belong to no order, or they were counted for one, and their chain has lost them since.
+    They are on their chain and belong to no order, or endpoints contradict each other about them, or they were counted
+    for an order, and their chain has lost them since; or they are what came instead of such, until they are final.
     """
-    query = select(Payment).where(Payment.env_mode == env_mode, or_(is_unmatched(), Payment.state == PaymentState.LOST))
+    is_replaced = and_(Payment.unmatched_reason == REPLACED, Payment.state.in_(CHECKED))
+    is_needed = or_(
+        is_unmatched(), is_replaced, Payment.state == PaymentState.LOST, Payment.state == PaymentState.DISPUTED
+    )
+    query = select(Payment).where(Payment.env_mode == env_mode, is_needed)
     return [_describe(session, row) for row in session.scalars(query.order_by(Payment.id))]
 
 
@@ -42,7 +49,7 @@ def _describe(session: Session, row: Payment) -> dict[str, str]:
     vendor = session.get(Vendor, owner[0]) if owner is not None else None
     return {
         "transfer_id": row.public_id,
-        "reason": LOST if row.state == PaymentState.LOST else row.unmatched_reason,
+        "reason": SAID.get(PaymentState(row.state), row.unmatched_reason),
         "vendor": vendor.name if vendor is not None else "",
         "claimed_order_id": row.order_id or row.claimed_order_id or "",
         "chain_id": str(row.chain_id),
@@ -72,16 +79,9 @@ def list_own(
     -------
     tuple
         The descriptions, and the cursor of the next page; None at the end.
-
-    Raises
-    ------
-    InvalidData
-        If the cursor is none.
     """
     query = select(Payment).where(Payment.env_mode == owner[1], is_unmatched(), has_reached(session, owner))
     if cursor is not None:
-        if not cursor.startswith(f"{IdPrefix.TRANSFER}_") or not cursor.isascii():
-            raise InvalidData.at("cursor", "Expected the next_cursor of an earlier page")
         query = query.where(Payment.public_id < cursor)
     rows = session.scalars(query.order_by(Payment.public_id.desc()).limit(limit + 1)).all()
     page = rows[:limit]

@@ -32,6 +32,8 @@ def note_doubts(
     wait: timedelta = SETTLE_AFTER,
 ) -> None:
     """List doubtful blocks; the caller holds the chain's cursor, and no other writer lists the same."""
+    if not doubts:
+        return
     numbers = {each.block.number for each in doubts}
     session.execute(delete(DoubtfulBlock).where(*_select_chain(env_mode, chain_id), DoubtfulBlock.number.in_(numbers)))
     session.add_all(

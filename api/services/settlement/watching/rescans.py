@@ -116,8 +116,8 @@ def _read_again(chain: WatchedChain, first: int, last: int, *doubts: Doubt) -> R
     )
 
 
-def _list_payments(chain: WatchedChain, first: int, last: int) -> set[tuple[str, int]]:
-    query = select(Payment.tx_hash, Payment.log_index).where(
+def _list_payments(chain: WatchedChain, first: int, last: int) -> set[tuple[str, str]]:
+    query = select(Payment.tx_hash, Payment.public_id).where(
         Payment.env_mode == chain.env_mode,
         Payment.chain_id == chain.chain_id,
         Payment.block_number.between(first, last),

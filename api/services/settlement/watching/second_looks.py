@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 from api.domain.ledger import Doubt
 from api.domain.transfers import Transfer
-from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.watching.awaited_deliveries import awaits_delivery
 from api.services.settlement.watching.doubtful_blocks import (
     close_doubts,
@@ -16,6 +17,7 @@ from api.services.settlement.watching.doubtful_blocks import (
 )
 from api.services.settlement.watching.hints import add_hint, follow_hints, list_due_hints
 from api.services.settlement.watching.watched_chain import WatchedChain, hold_cursor, observe_chain
+from api.services.settlement.watching.writing import credit_all
 from api.storage.tables import WatchCursor
 
 REREAD_SPAN = 500
@@ -43,12 +45,12 @@ def _settle_doubts(chain: WatchedChain, asked: Sequence[Doubt]) -> None:
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     settlement = chain.ledger.settle(chain.chain_id, asked, chain.watched)
     observation = observe_chain(chain, settlement.transfers)
-    with chain.resources.database.write() as session:
-        hold_cursor(chain, session)
-        credit(session, observation, chain.resources.config.confirmations, now)
-        close_doubts(session, *key, asked, settlement, now)
+    with credit_all(chain, observation) as written:
+        put_off = {each.block.number for each in written.put_off}
+        settled, later = settlement.settled - put_off, settlement.put_off | put_off
+        close_doubts(written.session, *key, asked, replace(settlement, settled=settled, put_off=later), now)
         for tx_hash in settlement.untraced:
-            add_hint(session, *key, tx_hash, now, is_untraced=True)
+            add_hint(written.session, *key, tx_hash, now, is_untraced=True)
 
 
 def _follow_reports(chain: WatchedChain, asked: Sequence[str]) -> None:
@@ -80,16 +82,16 @@ def _read_again(chain: WatchedChain) -> None:
         found = chain.ledger.search(chain.chain_id, first, final, chain.watched)
         block = chain.ledger.read_blocks(chain.chain_id, [final])[final]
         observation = observe_chain(chain, found, reached_at=block.mined_at)
-        with chain.resources.database.write() as session:
-            held = hold_cursor(chain, session)
-            credit(session, observation, chain.resources.config.confirmations, now)
-            held.reread_number = max(held.reread_number, final)
+        with credit_all(chain, observation) as written:
+            note_doubts(written.session, *key, written.put_off, now, timedelta(0))
+            if not written.put_off:
+                written.cursor.reread_number = max(written.cursor.reread_number, final)
+        if written.put_off:
+            return
 
 
 def credit_again(chain: WatchedChain, transfers: tuple[Transfer, ...], doubts: Sequence[Doubt]) -> None:
     """Credit what blocks hold that were read before, and list those that are in doubt; the cursor stays."""
     observation, now = observe_chain(chain, transfers), chain.resources.clock.now()
-    with chain.resources.database.write() as session:
-        hold_cursor(chain, session)
-        credit(session, observation, chain.resources.config.confirmations, now)
-        note_doubts(session, chain.env_mode, chain.chain_id, doubts, now)
+    with credit_all(chain, observation) as written:
+        note_doubts(written.session, chain.env_mode, chain.chain_id, (*doubts, *written.put_off), now)

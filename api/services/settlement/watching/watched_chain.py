@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, select
+import structlog
+from sqlalchemy import ColumnElement, and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Head, Ledger, Proof
 from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, list_people
+from api.domain.payments import PaymentState
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key, list_people
 from api.domain.watched import Watched
+from api.services.ledger.chain_blocks import split_into_portions
 from api.services.resources import Resources
 from api.services.settlement.crediting.observation import ChainObservation
+from api.services.settlement.crediting.settled_tokens import leave_strange_tokens_out
 from api.services.settlement.watching.awaited_back import list_awaited_refunds, list_awaited_returns
 from api.services.vendors.owned_addresses import load_recipients
 from api.storage.db import insert_new
-from api.storage.tables import PaymentOrder, WatchCursor
+from api.storage.tables import Payment, PaymentOrder, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
 """How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
-LONG_AGO = datetime.fromtimestamp(0, UTC)
-"""What has been read so far rules nothing out: deadlines have passed only where final blocks were read again."""
+ENOUGH_TO_COMPARE = 2
+"""Endpoints of a chain; one alone has nobody to contradict it."""
+HASHES_AT_ONCE = 5_000
+"""Transactions in one question to the database: no driver takes more than 65,535 values."""
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +106,16 @@ def observe_chain(
     *,
     canonical: Mapping[int, CanonicalBlock] | None = None,
     proofs: Mapping[TransferKey, Proof] | None = None,
-    reached_at: datetime = LONG_AGO,
+    reached_at: datetime | None = None,
     ends_at: int | None = None,
 ) -> ChainObservation:
-    """Return what a look has shown, with its senders screened; see `ChainObservation`."""
+    """Return what a look has shown, with its senders screened; see `ChainObservation`.
+
+    What means nothing is left out, so that nobody is asked about it, and nothing that is written waits for it; so is
+    what one endpoint alone says of a payment that was final.
+    """
+    transfers = leave_strange_tokens_out(chain.resources.database, chain.env_mode, transfers, chain.watched)
+    transfers = _leave_hearsay_out(chain, transfers)
     return ChainObservation(
         env_mode=chain.env_mode,
         chain_id=chain.chain_id,
@@ -120,6 +133,47 @@ def observe_chain(
     )
 
 
+def _leave_hearsay_out(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> tuple[Transfer, ...]:
+    """Leave out what is said to lie elsewhere than where it was seen, unless two endpoints say so now.
+
+    A transaction is in one block. So one of the two words is a lie while the chain has the former block still; and
+    where several endpoints had it final, it hardly ever takes that back.
+    """
+    if not transfers or chain.ledger.count_endpoints(chain.chain_id) < ENOUGH_TO_COMPARE:
+        return transfers
+    hashes = sorted({each.tx_hash for each in transfers})
+    query = select(Payment.tx_hash, Payment.block_number, Payment.block_hash, Payment.state).where(
+        Payment.block_hash.is_not(None), Payment.chain_id == chain.chain_id, Payment.env_mode == chain.env_mode
+    )
+    with chain.resources.database.read() as session:
+        rows = [
+            row
+            for part in split_into_portions(hashes, HASHES_AT_ONCE)
+            for row in session.execute(query.where(Payment.tx_hash.in_(part)))
+        ]
+    places = {row.tx_hash: row for row in rows}
+    moved = [
+        each for each in transfers if each.tx_hash in places and each.block.hash != places[each.tx_hash].block_hash
+    ]
+    numbers = {places[each.tx_hash].block_number for each in moved if places[each.tx_hash].state != PaymentState.FINAL}
+    there = chain.ledger.read_blocks(chain.chain_id, numbers) if numbers else {}
+    standing = {
+        row.tx_hash
+        for row in (places[each.tx_hash] for each in moved)
+        if row.state == PaymentState.FINAL or _is_there(row.block_hash, there.get(row.block_number))
+    }
+    asked = [each for each in moved if each.tx_hash in standing]
+    proofs = chain.ledger.prove(chain.chain_id, asked, chain.watched) if asked else {}
+    hearsay = {each for each in asked if not proofs.get(get_key(each), Proof()).has_second_opinion}
+    for tx_hash in sorted({each.tx_hash for each in hearsay}):
+        log.warning("payment_said_elsewhere", chain_id=chain.chain_id, tx_hash=tx_hash)
+    return tuple(each for each in transfers if each not in hearsay)
+
+
+def _is_there(block_hash: str, block: CanonicalBlock | None) -> bool:
+    return block is not None and block.hash == block_hash
+
+
 def _screen_senders(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
     """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
     senders = frozenset(each for row in transfers for each in list_people(row))
@@ -132,14 +186,13 @@ def _screen_senders(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> fro
 def hold_cursor(chain: WatchedChain, session: Session) -> WatchCursor:
     """Lock the chain's cursor, so that two workers write one after the other."""
     key = {"env_mode": chain.env_mode, "chain_id": chain.chain_id}
-    query = select(WatchCursor).filter_by(**key).with_for_update().execution_options(populate_existing=True)
-    cursor = session.scalar(query)
+    cursor = session.scalar(_HELD, key)
     if cursor is not None:
         return cursor
     block, now = chain.head.block, chain.resources.clock.now()
     start = {"block_number": 0, "block_hash": "", "final_number": 0, "mined_at": block.mined_at, "updated_at": now}
     insert_new(session, WatchCursor, key | start)
-    return session.scalars(query).one()
+    return session.scalars(_HELD, key).one()
 
 
 def build_open_conditions(resources: Resources) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -149,3 +202,11 @@ def build_open_conditions(resources: Resources) -> tuple[ColumnElement[bool], Co
         PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
         and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
     )
+
+
+_HELD = (
+    select(WatchCursor)
+    .where(WatchCursor.env_mode == bindparam("env_mode"), WatchCursor.chain_id == bindparam("chain_id"))
+    .with_for_update()
+    .execution_options(populate_existing=True)
+)

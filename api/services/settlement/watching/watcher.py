@@ -7,7 +7,8 @@ twice at once, the next run does what is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -16,9 +17,8 @@ from sqlalchemy import bindparam, func, or_, select
 
 from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Ledger, Proof, Reading
-from api.domain.transfers import CanonicalBlock, TransferKey
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key, moves_the_same
 from api.services.resources import Resources
-from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.crediting.unproven import list_unproven
 from api.services.settlement.watching.at_once import run_at_once
 from api.services.settlement.watching.awaited_deliveries import awaits_delivery
@@ -33,11 +33,11 @@ from api.services.settlement.watching.watched_chain import (
     ChainGroup,
     WatchedChain,
     build_open_conditions,
-    hold_cursor,
     list_groups,
     observe_chain,
     open_chain,
 )
+from api.services.settlement.watching.writing import credit_all
 from api.storage.statements import Statement
 from api.storage.tables import OwnedAddress, PaymentOrder, WatchCursor
 
@@ -112,16 +112,16 @@ def _watch_chain(chain: WatchedChain, progress: Progress) -> None:
     else:
         canonical = chain.ledger.read_blocks(chain.chain_id, checked)
     is_quiet = cursor is not None and not checked and chain.resources.clock.now() - cursor.updated_at < CURSOR_EVERY
-    proofs = {} if checked.isdisjoint(canonical) else _prove(chain, canonical)
+    proofs, others = ({}, ()) if checked.isdisjoint(canonical) else _prove(chain, canonical)
     settled = _find_final(chain, first - 1 if cursor is None else cursor.final_number)
-    for reached, reading in _read(chain, first):
+    for reached, found in _read(chain, first):
+        reading = replace(found, transfers=(*others, *found.transfers))
         has_found = bool(reading.transfers or reading.doubts or reading.untraced or reading.put_off)
         is_written = has_found or not is_quiet
-        if is_written:
-            _write(chain, canonical, reading, reached, proofs, settled)
+        is_put_off = is_written and _write(chain, canonical, reading, reached, proofs, settled)
         progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(reading.transfers))
-        canonical, proofs = {}, {}
-        if reading.put_off:
+        canonical, proofs, others = {}, {}, ()
+        if reading.put_off or is_put_off:
             break  # this look has spent what it has; the next one begins at once
     look_again(chain)
 
@@ -138,10 +138,8 @@ def _forget_blocks_beyond(chain: WatchedChain, number: int) -> None:
     """
     head = chain.head.block.number
     log.warning("chain_is_shorter", env_mode=chain.env_mode, chain_id=chain.chain_id, block_number=number, head=head)
-    observation, now = observe_chain(chain, (), ends_at=head), chain.resources.clock.now()
-    with chain.resources.database.write() as session:
-        hold_cursor(chain, session).head_number = head
-        credit(session, observation, chain.resources.config.confirmations, now)
+    with credit_all(chain, observe_chain(chain, (), ends_at=head)) as written:
+        written.cursor.head_number = head
 
 
 def _find_first_unknown(chain: WatchedChain) -> int:
@@ -186,12 +184,17 @@ def _read(chain: WatchedChain, first: int) -> Iterator[tuple[CanonicalBlock, Rea
         first = last + 1
 
 
-def _prove(chain: WatchedChain, canonical: Mapping[int, CanonicalBlock]) -> Mapping[TransferKey, Proof]:
-    """Look for proofs of the payments whose blocks are checked now."""
+def _prove(
+    chain: WatchedChain, canonical: Mapping[int, CanonicalBlock]
+) -> tuple[Mapping[TransferKey, Proof], Sequence[Transfer]]:
+    """Look for proofs of the payments whose blocks are checked now; return those, and what lies there instead."""
     endpoints = chain.ledger.count_endpoints(chain.chain_id)
     with chain.resources.database.read() as session:
         asked = list_unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
-    return chain.ledger.prove(chain.chain_id, asked, chain.watched) if asked else {}
+    proofs = chain.ledger.prove(chain.chain_id, asked, chain.watched) if asked else {}
+    certain = {key: each.transfer for key, each in proofs.items() if each.transfer is not None and each.is_certain}
+    there = [(each, certain.get(get_key(each), each)) for each in asked]
+    return proofs, [found for each, found in there if not moves_the_same(found, each)]
 
 
 def _write(
@@ -201,23 +204,29 @@ def _write(
     reached: CanonicalBlock,
     proofs: Mapping[TransferKey, Proof],
     settled: int,
-) -> None:
+) -> bool:
+    """Write what a reading holds; return whether some of it was put off."""
     observation = observe_chain(chain, reading.transfers, canonical=canonical, proofs=proofs)
     now, final = chain.resources.clock.now(), min(reached.number, settled)
     can_trace = chain.ledger.can_trace(chain.chain_id)
-    with chain.resources.database.write() as session:
-        cursor = hold_cursor(chain, session)
-        credit(session, observation, chain.resources.config.confirmations, now)
+    with credit_all(chain, observation) as written:
+        session, cursor = written.session, written.cursor
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
-        note_doubts(session, chain.env_mode, chain.chain_id, reading.put_off, now, NEXT_LOOK)
+        note_doubts(session, chain.env_mode, chain.chain_id, (*reading.put_off, *written.put_off), now, NEXT_LOOK)
         for tx_hash in reading.untraced:
             add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)
+        refuted = {key[0] for key, each in proofs.items() if each.is_refuted}
+        for tx_hash in refuted:  # it may lie in a block that was read
+            add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now)
         session.flush()
         if not cursor.block_hash or not awaits_delivery(session, chain.env_mode, chain.chain_id, now):
             cursor.reread_number = max(cursor.reread_number, final)
         cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at
         cursor.head_number = max(cursor.head_number, chain.head.block.number)
         cursor.final_number, cursor.can_trace, cursor.updated_at = final, can_trace, now
+    if refuted:
+        chain.ledger.forget_read(chain.chain_id)
+    return bool(written.put_off)
 
 
 _CURSOR = Statement(

@@ -145,22 +145,28 @@ class AsyncEvents:
         *,
         since: str | datetime | None = None,
         type: models.EventType | None = None,
+        payment_order_id: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[models.ListedEvent]:
         """Yield the events of the key's environment, oldest first, from an event's id or a moment on."""
 
         async def ask(start: str | None) -> models.EventPage:
-            return await self.get_page(since=start, type=type, limit=limit)
+            return await self.get_page(since=start, type=type, payment_order_id=payment_order_id, limit=limit)
 
         async for page in list_pages(ask, write_value(since)):
             for event in page.data:
                 yield event
 
     async def get_page(
-        self, *, since: str | datetime | None = None, type: models.EventType | None = None, limit: int | None = None
+        self,
+        *,
+        since: str | datetime | None = None,
+        type: models.EventType | None = None,
+        payment_order_id: str | None = None,
+        limit: int | None = None,
     ) -> models.EventPage:
         """Read one page of events; `next_cursor` is the next `since`, also once there are no more for now."""
-        query = {"since": since, "type": type, "limit": limit}
+        query = {"since": since, "type": type, "payment_order_id": payment_order_id, "limit": limit}
         return await self._send(Call(method="GET", path=EVENTS, kind=models.EventPage, query=query))
 
 

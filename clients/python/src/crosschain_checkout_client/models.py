@@ -89,7 +89,7 @@ Purpose = Literal["reset_allowance", "approve", "pay"]
 """What a transaction is for: take back an old allowance, give the exact one, or pay."""
 
 
-RefundStatus = Literal["requested", "sent", "final"]
+RefundStatus = Literal["requested", "sent", "final", "cancelled"]
 """Where a refund stands: the wallet has to sign some of it, its chain has all of it, its chain keeps it."""
 
 
@@ -151,6 +151,13 @@ class BrandChange(TypedDict):
     """PNG, JPEG or WebP of at most 40960 bytes, best square, at least 80 pixels wide."""
 
 
+class CancelRefund(TypedDict):
+    """Which refund is to be cancelled."""
+
+    refund: str
+    """Its id, as `refunds` of the order has it."""
+
+
 class Missed(TypedDict):
     """From where on a subscription missed events."""
 
@@ -172,7 +179,7 @@ class NewLineItem(TypedDict):
     description: NotRequired[str]
     """Shown below the name."""
     image_url: NotRequired[str]
-    """A picture, over https."""
+    """A picture, over https; in test mode over plain http too, which the page does not show."""
     unit_price: NotRequired[NewUnitPrice]
     """Of one piece; where all items have one, they add up to the order's."""
 
@@ -198,11 +205,11 @@ class NewPaymentLink(TypedDict):
     env_mode: EnvMode
     """The environment, which has to be the key's."""
     success_callback_url: str
-    """Where the customer goes once the order is paid."""
+    """Where the customer goes once the order is paid; `payment_order_id` and `status` are added to its query."""
     cancel_callback_url: str
-    """Where the customer goes who does not want to pay."""
+    """Where the customer goes who does not want to pay; with the same two parameters."""
     failure_callback_url: str
-    """Where the customer goes when the order has failed."""
+    """Where the customer goes when the order has failed; with the same two parameters."""
     metadata: NotRequired[dict[str, Any]]
     """Whatever the merchant wants back with the order and its events; at most 16 kB of JSON."""
     expires_at: NotRequired[datetime]
@@ -569,7 +576,7 @@ class EventData:
     """Those of the order that weigh most, oldest first: all, or a hundred where it has more; or the transfer's."""
     transactions_left_out: int | None = None
     """Only where there are more: how many. The order itself lists all."""
-    refund: Refund | None = None
+    refund: ToldRefund | None = None
     """Of `payment_refunded` only: what went back."""
     transfer: UnmatchedTransfer | None = None
     """Of `payment_unmatched` only: what belongs to no order."""
@@ -770,11 +777,11 @@ class PaymentOrder:
     env_mode: EnvMode
     """Its environment."""
     success_callback_url: str
-    """Where the customer goes once the order is paid."""
+    """Where the customer goes once the order is paid; `payment_order_id` and `status` are added to its query."""
     cancel_callback_url: str
-    """Where the customer goes who does not want to pay."""
+    """Where the customer goes who does not want to pay; with the same two parameters."""
     failure_callback_url: str
-    """Where the customer goes when the order has failed."""
+    """Where the customer goes when the order has failed; with the same two parameters."""
     line_items: list[LineItem]
     """What is sold."""
     order_price: OrderPrice
@@ -913,6 +920,8 @@ class Redelivery:
 class Refund:
     """Something that goes back."""
 
+    id: str
+    """Its id, which cancelling names."""
     transfer: str
     """The transfer that brought it."""
     chain_id: int
@@ -930,9 +939,9 @@ class Refund:
     timestamp: datetime | None
     """When that was mined; null until then."""
     status: RefundStatus
-    """Whether the wallet has signed all of it, and whether its chain keeps it."""
+    """Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled."""
     transaction: RefundTransaction | None
-    """What is to be signed of it still; null once all is sent."""
+    """What is to be signed of it still; null once all is sent, or it is cancelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1327,6 +1336,34 @@ class TokenList:
     """When the market last changed."""
     next_cursor: str | None
     """Send it as `cursor` for the next page; null on the last one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldRefund:
+    """Something that went back, as an event told of it; one that was stored before lacks what came later."""
+
+    id: str | None = None
+    """Its id, which cancelling names."""
+    transfer: str
+    """The transfer that brought it."""
+    chain_id: int
+    """The chain."""
+    token: str
+    """The token's address."""
+    amount: int
+    """What was asked for, in smallest units of this token."""
+    amount_sent: int | None = None
+    """What was really sent of it: by one transaction or several, less or more than that."""
+    to: str
+    """Who gets it."""
+    hash: str
+    """The last transaction that sent some of it; empty until the chain has one."""
+    timestamp: datetime | None
+    """When that was mined; null until then."""
+    status: RefundStatus
+    """Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled."""
+    transaction: RefundTransaction | None
+    """What is to be signed of it still; null once all is sent, or it is cancelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,12 @@ class Orders:
         """
         return self._act(order_id, "refund", refund, idempotency_key)
 
+    def cancel_refund(
+        self, order_id: str, refund_id: str, *, idempotency_key: str | None = None
+    ) -> models.PaymentOrder:
+        """Cancel a refund that your wallet has not sent: its money is left to be asked for again."""
+        return self._act(order_id, "cancel_refund", {"refund": refund_id}, idempotency_key)
+
     def simulate(
         self,
         order_id: str,

@@ -138,21 +138,27 @@ class Events:
         *,
         since: str | datetime | None = None,
         type: models.EventType | None = None,
+        payment_order_id: str | None = None,
         limit: int | None = None,
     ) -> Iterator[models.ListedEvent]:
         """Yield the events of the key's environment, oldest first, from an event's id or a moment on."""
 
         def ask(start: str | None) -> models.EventPage:
-            return self.get_page(since=start, type=type, limit=limit)
+            return self.get_page(since=start, type=type, payment_order_id=payment_order_id, limit=limit)
 
         for page in list_pages(ask, write_value(since)):
             yield from page.data
 
     def get_page(
-        self, *, since: str | datetime | None = None, type: models.EventType | None = None, limit: int | None = None
+        self,
+        *,
+        since: str | datetime | None = None,
+        type: models.EventType | None = None,
+        payment_order_id: str | None = None,
+        limit: int | None = None,
     ) -> models.EventPage:
         """Read one page of events; `next_cursor` is the next `since`, also once there are no more for now."""
-        query = {"since": since, "type": type, "limit": limit}
+        query = {"since": since, "type": type, "payment_order_id": payment_order_id, "limit": limit}
         return self._send(Call(method="GET", path=EVENTS, kind=models.EventPage, query=query))
 
 

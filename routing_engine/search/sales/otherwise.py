@@ -1,0 +1,73 @@
+"""Allocations of an amount that is sold that begin otherwise, where much stays open.
+
+What paths are added first decides which ones find room later. So a division also begins with what narrower searches
+find, with what is best among markets drawn by lot, and without a market that is in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.search.allocations.allocation import Allocation, Part, choose_better
+from routing_engine.search.splits.query import Query
+from routing_engine.search.splits.split import FEW, Splitter
+
+NARROWER, FEW_MARKETS, WIDE_OPEN = ((2, 100), (3, 100), (6, 5)), 8, 5e-3
+"""Hops and paths at most of the narrower searches from which a division begins too, of how many markets at most each is
+left out to begin with, and the relative gap from which on that is done."""
+
+PROVEN = 1e-5
+"""Relative gap by a closer look that leaves nothing to begin otherwise for."""
+
+LOTS, DRAWN = 4, 0.7
+"""How many lots of markets are drawn, and the part of all markets that each is about: what is best among them is where
+a division begins too."""
+
+Mask = npt.NDArray[np.bool_]
+
+
+def begin_otherwise(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Allocation:
+    """Return an allocation that began otherwise, where so much is open and it is better.
+
+    It begins with what narrower searches find, with what lots of markets offer, and without one of a few markets in
+    use: a pool of several tokens that serves one direction can't serve another.
+    """
+    loose = found.bound
+    if splitter.is_over or not found.is_open(WIDE_OPEN):
+        return found
+    if found.count <= FEW:  # often that proves that there is nothing to find
+        found = splitter.look_closer(found)
+    for start in _list_beginnings(query, splitter, found, allowed) if found.is_open(PROVEN) else ():
+        other = splitter.improve(start, longer=True)
+        found = choose_better(found, other) if other.net > found.net else found
+        if splitter.is_over or loose <= found.net * (1.0 + WIDE_OPEN) or not found.is_open(PROVEN):
+            break
+    return found
+
+
+def _list_beginnings(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Iterator[list[Part]]:
+    """Yield paths to begin with."""
+    for hops, splits in NARROWER:
+        narrower = query.shorten(hops, splits)
+        single = narrower.find_single(allowed, narrower.request.max_hops)
+        if single:
+            start = narrower.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
+            yield start.list_parts()
+    lot = np.random.default_rng(LOTS)
+    for _ in range(LOTS):
+        drawn = allowed & (lot.random(allowed.size) < DRAWN)
+        single = query.find_single(drawn, query.request.max_hops)
+        if single:
+            start = query.create_splitter(drawn, len(single.edges)).improve(
+                [single.get_part()], longer=True, is_judged=False
+            )
+            yield start.list_parts()
+    used = [edge for edges, _ in found.list_parts() for edge in edges]
+    markets = dict.fromkeys(market.id for market, _, _ in query.graph.edges_ends(used))
+    for market_id in markets if len(markets) <= FEW_MARKETS else ():
+        single = query.find_single(query.exclude(allowed, [market_id]), query.request.max_hops)
+        if single:
+            yield [single.get_part()]

@@ -1,0 +1,1 @@
+"""The payment page's HTML, and its answers to its scripts."""

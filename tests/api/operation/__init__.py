@@ -1,0 +1,1 @@
+"""Settings, commands and the worker: what an operator has in hand."""

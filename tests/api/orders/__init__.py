@@ -1,0 +1,1 @@
+"""Payment links, orders, refunds: from the request to the answer."""

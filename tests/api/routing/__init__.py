@@ -1,0 +1,1 @@
+"""Routes, quotes and tokens, and the market that they are made of."""

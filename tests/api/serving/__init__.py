@@ -1,0 +1,1 @@
+"""The application on its servers: limits, load, and what strangers can do to it."""

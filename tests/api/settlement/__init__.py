@@ -1,0 +1,1 @@
+"""What becomes of money: chains read, transfers counted, orders ended."""
