@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from typing import Any, cast
 
 import pytest
@@ -213,9 +214,11 @@ def test_a_list_of_unknown_length_is_refused(resources: Resources) -> None:
 
 
 def list_pooled(database: Database) -> list[Any]:
-    """Return the driver's connections behind the next two that the pool gives."""
-    with database.engine.connect() as one, database.engine.connect() as other:
-        return [each.connection.driver_connection for each in (one, other)]
+    """Return the driver's connections behind all that the pool keeps."""
+    engine = database.engine
+    with ExitStack() as held:  # in no order: a pool may give the oldest first
+        kept = [held.enter_context(engine.connect()) for _ in range(max(1, engine.pool.checkedin()))]
+        return [each.connection.driver_connection for each in kept]
 
 
 def ask_after_end(database: Database) -> None:
