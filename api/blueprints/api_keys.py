@@ -6,7 +6,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.api_keys import ApiKeySchema
+from api.schemas.vendors.api_keys import ApiKeySchema
 from api.services.vendors.key_management import describe_key
 from api.web.security import get_caller_key, key_required
 

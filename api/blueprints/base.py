@@ -28,10 +28,10 @@ from api.domain.errors import InvalidData, Problem, UnsupportedMedia
 from api.openapi.converters import describe_shape, describe_style, describe_words, drop_null_default, name_schema
 from api.openapi.document import complete
 from api.schemas import problems_of, refuse_unknown
-from api.schemas.deep_objects import fold_deep_objects, is_within_object
 from api.schemas.errors import ErrorSchema
-from api.schemas.events import WebhookBodySchema
-from api.schemas.stream import StreamMessageSchema
+from api.schemas.fields.deep_objects import fold_deep_objects, is_within_object
+from api.schemas.routing.stream import StreamMessageSchema
+from api.schemas.webhooks.events import WebhookBodySchema
 from api.web.compression import answer_with_constant
 from api.web.security import needs_key, read_admission
 

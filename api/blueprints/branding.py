@@ -7,7 +7,7 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.scopes import Scope
-from api.schemas.brands import EXAMPLE, BrandAnswer, BrandChangeSchema
+from api.schemas.vendors.brands import EXAMPLE, BrandAnswer, BrandChangeSchema
 from api.services.vendors.api_keys import ApiKey
 from api.services.vendors.brands import Brand, change_brand, read_brand
 from api.web.security import get_caller_key, key_required

@@ -7,7 +7,7 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.scopes import Scope
-from api.schemas.events import EventPageSchema, EventsQuery, ListedEventSchema
+from api.schemas.webhooks.events import EventPageSchema, EventsQuery, ListedEventSchema
 from api.services.webhooks.delivery_log import EventPage, get_event, list_events
 from api.storage.tables import WebhookEvent
 from api.web.security import get_caller_key, key_required

@@ -15,7 +15,7 @@ from api.domain.order_filter import OrderFilter
 from api.domain.scopes import Scope
 from api.domain.transfer_filter import TransferFilter
 from api.domain.turns import end_after
-from api.schemas.order_search import OrderSearchQuery, TransferExportQuery
+from api.schemas.orders.search import OrderSearchQuery, TransferExportQuery
 from api.services.orders.export import COLUMNS, export_orders
 from api.services.resources import Resources
 from api.services.settlement.transfer_export import COLUMNS as TRANSFER_COLUMNS

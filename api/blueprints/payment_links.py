@@ -8,7 +8,7 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.scopes import Scope
-from api.schemas.payment_links import EXAMPLE, NewPaymentLinkSchema, PaymentLinkAnswer
+from api.schemas.orders.payment_links import EXAMPLE, NewPaymentLinkSchema, PaymentLinkAnswer
 from api.services.orders.creation import NewLink, create_link
 from api.web.security import get_caller_key, key_required
 

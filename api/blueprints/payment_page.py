@@ -21,7 +21,7 @@ from api.checkout_page.requests import bodies
 from api.checkout_page.status.state import PageState, build_state
 from api.context import get_resources
 from api.domain.simulation import Action
-from api.schemas.payments import SimulateSchema
+from api.schemas.orders.payments import SimulateSchema
 from api.services.checkout.journey import list_stages
 from api.services.checkout.money_seen import MoneySeen, load_order_and_money
 from api.services.checkout.options import PaymentOptions, Standing, list_options

@@ -12,9 +12,9 @@ from api.context import get_resources
 from api.domain.order_filter import OrderFilter
 from api.domain.scopes import Scope
 from api.domain.simulation import Action
-from api.schemas.order_search import OrderListQuery
-from api.schemas.payments import OrderListAnswer, PaymentOrderAnswer, SimulateSchema
-from api.schemas.refunds import EXAMPLE, REFUND_EXAMPLE, CancelRefundSchema, NewRefundSchema
+from api.schemas.orders.payments import OrderListAnswer, PaymentOrderAnswer, SimulateSchema
+from api.schemas.orders.refunds import EXAMPLE, REFUND_EXAMPLE, CancelRefundSchema, NewRefundSchema
+from api.schemas.orders.search import OrderListQuery
 from api.services.idempotency import HEADER
 from api.services.orders import commands
 from api.services.orders.refunds import RefundRequest

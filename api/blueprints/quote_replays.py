@@ -6,7 +6,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.quotes import QuoteArchiveSchema, QuoteSchema
+from api.schemas.routing.quotes import QuoteArchiveSchema, QuoteSchema
 from api.services.routing import replays
 from api.web.security import find_owner, key_optional
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
+from api.schemas.routing.quotes import QuoteQuerySchema, QuoteSchema
 from api.services.routing.query import RouteQuery
 from api.services.routing.quotes import get_quote, make_quote
 from api.web.security import find_owner, key_optional

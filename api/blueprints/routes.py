@@ -13,10 +13,10 @@ from api.bodies.event_stream import CONTENT_TYPE, stream_events
 from api.context import get_resources
 from api.domain.env import EnvMode
 from api.domain.errors import RequestRefused
-from api.schemas.route_legs import FollowedTransactionSchema, RouteStatusQuery
-from api.schemas.route_queries import EXAMPLE, RouteQuerySchema, RouteShapeQuery
-from api.schemas.routes import RouteSchema
-from api.schemas.stream import StreamMessageSchema
+from api.schemas.routing.legs import FollowedTransactionSchema, RouteStatusQuery
+from api.schemas.routing.queries import EXAMPLE, RouteQuerySchema, RouteShapeQuery
+from api.schemas.routing.routes import RouteSchema
+from api.schemas.routing.stream import StreamMessageSchema
 from api.services.execution.executable_routes import find_executable_routes
 from api.services.execution.following import follow_transaction
 from api.services.execution.streamed_search import StreamedSearch

@@ -11,7 +11,7 @@ from api.assets.encodings import IDENTITY, PREFERRED, compress_quickly
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.clock import format_time
-from api.schemas.tokens import TokenFilter, TokenListSchema
+from api.schemas.routing.tokens import TokenFilter, TokenListSchema
 from api.services.routing.token_list import TokenPage, list_tokens
 from api.web.compression import choose_encoding
 from api.web.security import key_optional

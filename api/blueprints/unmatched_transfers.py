@@ -8,9 +8,9 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.scopes import Scope
-from api.schemas.payment_links import ORDER_EXAMPLE
-from api.schemas.payments import PaymentOrderAnswer
-from api.schemas.unmatched_transfers import AssignmentSchema, UnmatchedTransferListAnswer, UnmatchedTransferQuery
+from api.schemas.orders.payment_links import ORDER_EXAMPLE
+from api.schemas.orders.payments import PaymentOrderAnswer
+from api.schemas.orders.unmatched_transfers import AssignmentSchema, UnmatchedTransferListAnswer, UnmatchedTransferQuery
 from api.services.orders.views import describe_orders
 from api.services.settlement.crediting import unmatched_transfers
 from api.web.security import get_caller_key, key_required

@@ -8,7 +8,7 @@ from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.events import EventType
 from api.domain.scopes import Scope
-from api.schemas import webhooks as schemas
+from api.schemas.webhooks import subscriptions as schemas
 from api.services.webhooks import delivery_log, missed, subscriptions
 from api.services.webhooks.delivery_log import DeliveryPage
 from api.services.webhooks.subscription_changes import change_subscription, get_subscription

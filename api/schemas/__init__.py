@@ -1,11 +1,11 @@
 """Wire formats: what comes in is checked here, field by field.
 
-May import `adapters`, `bodies`, `context`, `domain`, `routing_engine` and `services`. Begin with `fields.py`.
+May import `adapters`, `bodies`, `context`, `domain`, `routing_engine` and `services`. Begin with `base.py`.
 """
 
-from api.schemas.addresses import Address, TransactionHash
 from api.schemas.base import AnswerSchema, BaseSchema, HttpsInLive, problems_of, refuse_unknown
-from api.schemas.fields import (
+from api.schemas.fields.addresses import Address, TransactionHash
+from api.schemas.fields.plain import (
     AmountField,
     ChainIdField,
     EnvModeField,
@@ -16,7 +16,7 @@ from api.schemas.fields import (
     TextField,
     WholeNumber,
 )
-from api.schemas.urls import UrlField
+from api.schemas.fields.urls import UrlField
 
 __all__ = [
     "Address",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import fields
 
 from api.schemas.base import AnswerSchema
-from api.schemas.texts import Text
+from api.schemas.fields.texts import Text
 
 
 class ProblemSchema(AnswerSchema):

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from api.schemas.pairs import DEFAULT_SPLITS
+from api.schemas.routing.pairs import DEFAULT_SPLITS
 from api.services.routing.query import ANSWER_WORK
 from benchmarks.instances import Query, constant_product_market, queries
 from benchmarks.load.client import Ask

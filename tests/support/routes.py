@@ -7,7 +7,7 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 
 NATIVE = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
 WETH = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"

@@ -20,8 +20,8 @@ from werkzeug.test import TestResponse
 
 from api.openapi.document import list_operations
 from api.openapi.examples import EVENT, FOLDER, load_example
-from api.schemas.payment_links import EXAMPLE
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.schemas.orders.payment_links import EXAMPLE
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 from api.services.resources import Resources
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock

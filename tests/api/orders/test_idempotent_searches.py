@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
 from api.blueprints import repeats, routes
-from api.schemas.route_queries import EXAMPLE
+from api.schemas.routing.queries import EXAMPLE
 from api.services.idempotency import KEPT, make_conflict
 from api.services.resources import Resources
 from api.storage.tables import IdempotencyKey

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 from sqlalchemy import delete, func, select
 
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 from api.services.market.snapshots import MOST_CHANGED, SnapshotArchive, forget_snapshots
 from api.services.resources import Resources
 from api.services.routing import replays

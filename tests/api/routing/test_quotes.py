@@ -11,7 +11,7 @@ from eth_utils.address import is_checksum_address
 from flask.testing import FlaskClient
 
 from api.domain.clock import format_time
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 from api.services.checkout.quotes import quote_order
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from api.app import build_app
 from api.domain.clock import format_time
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 from api.services.market.market import MarketService
 from api.services.resources import Resources
 from api.services.routing.query import ANSWER_WORK

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.pairs import DEFAULT_SPLITS
-from api.schemas.route_queries import USDC_ETHEREUM
+from api.schemas.routing.pairs import DEFAULT_SPLITS
+from api.schemas.routing.queries import USDC_ETHEREUM
 from api.services.resources import Resources
 from api.services.routing.query import ANSWER_WORK, RouteQuery
 from routing_engine import RouteRequest

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.app import build_app
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 from api.services.market.market import MarketService
 from api.services.resources import Resources
 from routing_engine import Token

@@ -18,7 +18,7 @@ from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.domain.env import EnvMode
-from api.schemas.route_queries import EXAMPLE, USDC_BASE
+from api.schemas.routing.queries import EXAMPLE, USDC_BASE
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.inquiries import MOST_AT_ONCE
 from api.services.execution import executable_routes, following

@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 
 from api.config import Config
 from api.domain.env import EnvMode
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 from api.services.execution.streamed_search import MAX_SECONDS, StreamedSearch
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery

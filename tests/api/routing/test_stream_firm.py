@@ -18,7 +18,7 @@ from adapters.base import Declined, FirmQuote, VenueUnavailable
 from adapters.transactions.payment_builders import PaymentBuilders
 from api.app import build_app
 from api.domain.env import EnvMode
-from api.schemas.route_queries import EXAMPLE
+from api.schemas.routing.queries import EXAMPLE
 from api.services.chains.chain_access import ChainAccess
 from api.services.execution import firm_routes
 from api.services.execution.firm_routes import DECLINES, ROUNDS, SILENT

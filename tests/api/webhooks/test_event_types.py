@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.domain.events import DEFAULT_TYPES, EventType
-from api.schemas.events import EventSchema
+from api.schemas.webhooks.events import EventSchema
 from api.services.settlement.watching.watcher import watch
 from tests.api.conftest import Merchant
 from tests.api.orders.test_orders_races import at_once, retried

@@ -16,9 +16,11 @@ from api.domain.orders import DEFAULT_LIFE, LATE_WINDOW, MAX_LIFE, MIN_LIFE
 from api.domain.simulation import FITS, Action
 from api.net.client import TIMEOUT_S
 from api.openapi.refusals import REFUSALS
-from api.schemas import events, order_search, payment_links, tokens, unmatched_transfers, webhooks
-from api.schemas.fields import MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_KEYS
-from api.schemas.urls import MAX_URL
+from api.schemas.fields.plain import MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_KEYS
+from api.schemas.fields.urls import MAX_URL
+from api.schemas.orders import payment_links, search, unmatched_transfers
+from api.schemas.routing import tokens
+from api.schemas.webhooks import events, subscriptions
 from api.services.idempotency import KEPT
 from api.services.orders.main_transactions import MOST as MOST_TOLD
 from api.services.routing.query import MAX_SLIPPAGE_BPS
@@ -142,7 +144,7 @@ def write_sizes() -> str:
     item = payment_links.NewLineItemSchema._declared_fields
     items = payment_links.NewPaymentLinkSchema._declared_fields["line_items"]
     key = RepeatHeaders._declared_fields["key"]
-    pages = (order_search.MAX_PAGE, webhooks.MAX_PAGE, unmatched_transfers.MAX_PAGE)
+    pages = (search.MAX_PAGE, subscriptions.MAX_PAGE, unmatched_transfers.MAX_PAGE)
     rows = [
         ("body of a request", f"{MAX_BODY_BYTES // 1024} kB"),
         ("`line_items`", _name_range(items, "item")),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from marshmallow import fields
 
 from api.schemas.base import AnswerSchema
-from api.schemas.route_legs import RouteLegSchema
-from api.schemas.texts import Digits, Moment, Text
-from api.schemas.tokens import RouteTokenSchema, TokenSchema
+from api.schemas.fields.texts import Digits, Moment, Text
+from api.schemas.routing.legs import RouteLegSchema
+from api.schemas.routing.tokens import RouteTokenSchema, TokenSchema
 
 
 class FeeSumSchema(AnswerSchema):

@@ -12,11 +12,11 @@ from api.domain.env import EnvMode
 from api.domain.events import DEFAULT_TYPES, EventType
 from api.domain.ids import IdPrefix
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, IntegerField, ListField
-from api.schemas.paging import CursorField, PlaceField
-from api.schemas.routing_fields import ChoiceField, CountField
-from api.schemas.texts import Moment, Text, UrlText, Word
-from api.schemas.urls import UrlField
+from api.schemas.fields.limited import ChoiceField, CountField
+from api.schemas.fields.paging import CursorField, PlaceField
+from api.schemas.fields.plain import EnvModeField, IntegerField, ListField
+from api.schemas.fields.texts import Moment, Text, UrlText, Word
+from api.schemas.fields.urls import UrlField
 from api.services.webhooks.outbox import DeliveryStatus
 
 MAX_PAGE = 100

@@ -5,10 +5,20 @@ from __future__ import annotations
 from marshmallow import fields
 
 from adapters.transactions.base import Purpose
-from api.schemas.addresses import TransactionHash
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.routing_fields import SupportedChain
-from api.schemas.texts import HASH_EXAMPLE, AddressText, Digits, HashText, MaybeAddress, MaybeHash, Moment, Text, Word
+from api.schemas.fields.addresses import TransactionHash
+from api.schemas.fields.limited import SupportedChain
+from api.schemas.fields.texts import (
+    HASH_EXAMPLE,
+    AddressText,
+    Digits,
+    HashText,
+    MaybeAddress,
+    MaybeHash,
+    Moment,
+    Text,
+    Word,
+)
 from api.services.execution.following import ArrivalStatus, RouteStatus
 from api.services.execution.offers import LegStatus
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, pre_load
 
-from api.schemas.addresses import Address
 from api.schemas.base import AnswerSchema
-from api.schemas.fields import AmountField
-from api.schemas.pairs import PairSchema
-from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
-from api.schemas.routing_fields import ChoiceField, CountField, SupportedChain
-from api.schemas.texts import AddressText, Digits, Moment, Text
+from api.schemas.fields.addresses import Address
+from api.schemas.fields.limited import ChoiceField, CountField, SupportedChain
+from api.schemas.fields.plain import AmountField
+from api.schemas.fields.texts import AddressText, Digits, Moment, Text
+from api.schemas.routing.pairs import PairSchema
+from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
 from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
 

@@ -7,7 +7,7 @@ from marshmallow import fields
 from api.domain.env import EnvMode
 from api.domain.scopes import Scope
 from api.schemas.base import AnswerSchema
-from api.schemas.texts import Moment, Text, Word
+from api.schemas.fields.texts import Moment, Text, Word
 
 
 class ApiKeySchema(AnswerSchema):

@@ -9,13 +9,13 @@ from marshmallow import ValidationError, validates_schema
 
 from api.domain.ids import IdPrefix
 from api.domain.orders import OrderStatus, StatusReason
-from api.schemas.addresses import Address, TransactionHash
 from api.schemas.base import BaseSchema
-from api.schemas.deep_objects import DeepObject
-from api.schemas.fields import EnvModeField
-from api.schemas.paging import CursorField
-from api.schemas.payment_links import MomentField
-from api.schemas.routing_fields import ChoiceField, CountField
+from api.schemas.fields.addresses import Address, TransactionHash
+from api.schemas.fields.deep_objects import DeepObject
+from api.schemas.fields.limited import ChoiceField, CountField
+from api.schemas.fields.paging import CursorField
+from api.schemas.fields.plain import EnvModeField
+from api.schemas.orders.payment_links import MomentField
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 20

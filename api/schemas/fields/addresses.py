@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError
 
-from api.schemas.fields import TextField
+from api.schemas.fields.plain import TextField
 from api.services.routing.token_serializers import checksum
 
 _HASH = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from marshmallow import fields
 
 from api.domain.clock import format_time
-from api.schemas.fields import DIGITS_PATTERN
+from api.schemas.fields.plain import DIGITS_PATTERN
 from api.services.routing.token_serializers import checksum
 
 ADDRESS_EXAMPLE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"

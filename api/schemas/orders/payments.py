@@ -8,8 +8,10 @@ from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import FlagField, FreeObject, TextField
-from api.schemas.payment_links import (
+from api.schemas.fields.limited import ChoiceField
+from api.schemas.fields.plain import FlagField, FreeObject, TextField
+from api.schemas.fields.texts import AddressText, Digits, HashText, MaybeHash, Moment, Text, UrlText, Word
+from api.schemas.orders.payment_links import (
     CURRENCY,
     DECIMALS,
     ORDER_EXAMPLE,
@@ -19,9 +21,7 @@ from api.schemas.payment_links import (
     WHERE_FAILED,
     WHERE_PAID,
 )
-from api.schemas.refunds import RefundAnswer, TransferAnswer
-from api.schemas.routing_fields import ChoiceField
-from api.schemas.texts import AddressText, Digits, HashText, MaybeHash, Moment, Text, UrlText, Word
+from api.schemas.orders.refunds import RefundAnswer, TransferAnswer
 from api.services.orders.payability import NotPayable
 
 

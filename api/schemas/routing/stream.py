@@ -8,8 +8,8 @@ from marshmallow import fields
 
 from api.schemas.base import AnswerSchema
 from api.schemas.errors import ProblemSchema
-from api.schemas.routes import RouteSchema, UnavailableSchema
-from api.schemas.texts import Text, Word
+from api.schemas.fields.texts import Text, Word
+from api.schemas.routing.routes import RouteSchema, UnavailableSchema
 
 
 class StreamMessageType(StrEnum):

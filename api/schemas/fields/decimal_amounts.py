@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError
 
-from api.schemas.fields import AmountField
+from api.schemas.fields.plain import AmountField
 
 MAX_DECIMALS = 36
 NOISE = 1e-9

@@ -13,8 +13,8 @@ from api.domain.brands import MAX_DISPLAY_NAME, MAX_SUPPORT
 from api.domain.env import EnvMode
 from api.domain.pictures import MAX_BYTES
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import TextField, expected
-from api.schemas.texts import Moment, Text, Word
+from api.schemas.fields.plain import TextField, expected
+from api.schemas.fields.texts import Moment, Text, Word
 
 EXAMPLE = {"display_name": "Tea & Co", "accent_color": "#3346d3", "support": "help@tea.example"}
 MAX_BASE64 = -(-MAX_BYTES // 3) * 4

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from marshmallow import ValidationError
 
-from api.schemas.fields import TextField
+from api.schemas.fields.plain import TextField
 
 MAX_URL = 2048
 _UNSAFE_IN_URL = re.compile(r"[\x00-\x20\x7f\\]|[\ud800-\udfff]")

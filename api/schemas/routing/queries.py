@@ -11,11 +11,11 @@ from marshmallow import ValidationError, post_load, validates_schema
 
 from api.context import get_resources
 from api.domain.errors import InvalidData
-from api.schemas.addresses import Address, PayeeAddress
 from api.schemas.base import BaseSchema
-from api.schemas.fields import AmountField
-from api.schemas.pairs import DEFAULT_SPLITS, PairSchema
-from api.schemas.routing_fields import ChoiceField, CountField, ProtocolsField, SupportedChain
+from api.schemas.fields.addresses import Address, PayeeAddress
+from api.schemas.fields.limited import ChoiceField, CountField, ProtocolsField, SupportedChain
+from api.schemas.fields.plain import AmountField
+from api.schemas.routing.pairs import DEFAULT_SPLITS, PairSchema
 from api.services.routing.query import MAX_SLIPPAGE_BPS, RouteQuery
 from api.services.vendors.settlement_accounts import refuse_recipient
 from routing_engine.objective import OBJECTIVES

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, fields
 
 from api.schemas.base import AnswerSchema, BaseSchema, HttpsInLive
-from api.schemas.decimal_amounts import MAX_DECIMALS, PriceAmount
-from api.schemas.fields import (
+from api.schemas.fields.decimal_amounts import MAX_DECIMALS, PriceAmount
+from api.schemas.fields.plain import (
     EnvModeField,
     FreeObject,
     IntegerField,
@@ -21,8 +21,8 @@ from api.schemas.fields import (
     VisibleText,
     expected,
 )
-from api.schemas.texts import Text, UrlText
-from api.schemas.urls import UrlField
+from api.schemas.fields.texts import Text, UrlText
+from api.schemas.fields.urls import UrlField
 
 CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
 AMOUNT = "In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits"

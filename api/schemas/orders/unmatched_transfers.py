@@ -8,12 +8,12 @@ from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix
 from api.domain.payments import PaymentState, Unmatched
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, TextField
-from api.schemas.order_search import DEFAULT_PAGE, MAX_PAGE
-from api.schemas.paging import CursorField
-from api.schemas.refunds import TRANSFER_EXAMPLE
-from api.schemas.routing_fields import CountField
-from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, Moment, Text, Word
+from api.schemas.fields.limited import CountField
+from api.schemas.fields.paging import CursorField
+from api.schemas.fields.plain import EnvModeField, TextField
+from api.schemas.fields.texts import AddressText, Digits, HashText, MaybeAddress, Moment, Text, Word
+from api.schemas.orders.refunds import TRANSFER_EXAMPLE
+from api.schemas.orders.search import DEFAULT_PAGE, MAX_PAGE
 
 
 class UnmatchedTransferQuery(BaseSchema):

@@ -8,11 +8,11 @@ from typing import Any
 from marshmallow import ValidationError, fields, validates_schema
 
 from api.domain.payments import Evidence, PaymentState
-from api.schemas.addresses import PayeeAddress
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.decimal_amounts import MAX_DECIMALS, RefundAmount
-from api.schemas.fields import IntegerField, TextField
-from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, MaybeHash, Moment, Text, Word
+from api.schemas.fields.addresses import PayeeAddress
+from api.schemas.fields.decimal_amounts import MAX_DECIMALS, RefundAmount
+from api.schemas.fields.plain import IntegerField, TextField
+from api.schemas.fields.texts import AddressText, Digits, HashText, MaybeAddress, MaybeHash, Moment, Text, Word
 from api.services.orders.refund_views import RefundStatus
 
 TRANSFER_EXAMPLE = "tr_01kjmr9q3n8d0w5e7x2v4b6c1m9k3j7h5gf"

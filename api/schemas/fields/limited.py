@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from api.schemas.fields import ChainIdField, WholeNumber, expected
+from api.schemas.fields.plain import ChainIdField, WholeNumber, expected
 from routing_engine.reference.chains import CHAINS
 
 MAX_PROTOCOLS = 100

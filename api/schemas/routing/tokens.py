@@ -6,9 +6,9 @@ from marshmallow import ValidationError, fields, validates
 
 from api.context import get_resources
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import TextField
-from api.schemas.routing_fields import CountField, SupportedChain
-from api.schemas.texts import Moment, Text
+from api.schemas.fields.limited import CountField, SupportedChain
+from api.schemas.fields.plain import TextField
+from api.schemas.fields.texts import Moment, Text
 from api.services.routing.token_list import UNKNOWN_CURSOR, is_listed
 
 DEFAULT_LIMIT = 250

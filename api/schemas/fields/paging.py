@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 
 from api.domain.events import parse_place
 from api.domain.ids import IdPrefix
-from api.schemas.fields import TextField
+from api.schemas.fields.plain import TextField
 
 MAX_CURSOR = 64
 

@@ -13,14 +13,14 @@ from api.domain.events import EventType
 from api.domain.ids import IdPrefix
 from api.domain.orders import OrderStatus, StatusReason
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, FreeObject
-from api.schemas.paging import IdField, PlaceField
-from api.schemas.payment_links import ORDER_EXAMPLE
-from api.schemas.payments import TransactionAnswer
-from api.schemas.refunds import ToldRefundAnswer
-from api.schemas.routing_fields import ChoiceField, CountField
-from api.schemas.texts import MaybeHash, Moment, Text, Word
-from api.schemas.unmatched_transfers import UnmatchedTransferAnswer
+from api.schemas.fields.limited import ChoiceField, CountField
+from api.schemas.fields.paging import IdField, PlaceField
+from api.schemas.fields.plain import EnvModeField, FreeObject
+from api.schemas.fields.texts import MaybeHash, Moment, Text, Word
+from api.schemas.orders.payment_links import ORDER_EXAMPLE
+from api.schemas.orders.payments import TransactionAnswer
+from api.schemas.orders.refunds import ToldRefundAnswer
+from api.schemas.orders.unmatched_transfers import UnmatchedTransferAnswer
 
 MAX_PAGE = 100
 EVENT_EXAMPLE = "evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht"

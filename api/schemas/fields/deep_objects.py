@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from marshmallow import Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
-from api.schemas.fields import expected, refuse_unstorable
+from api.schemas.fields.plain import expected, refuse_unstorable
 
 MOST_KEYS = 10
 MOST_CHARACTERS = 500
