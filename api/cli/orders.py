@@ -58,8 +58,10 @@ def orders() -> None:
 
 
 @orders.command("list")
-@click.option("--status", type=STATUSES, help="Only those of one status.")
-@click.option("--reason", "status_reason", help="Only those with this status_reason, such as underpaid.")
+@click.option("--status", type=STATUSES, multiple=True, help="Only those of this status; may be repeated.")
+@click.option(
+    "--reason", "status_reason", multiple=True, help="Only with this reason, such as underpaid; may be repeated."
+)
 @click.option("--metadata", multiple=True, metavar="NAME=VALUE", help="Only those with this entry; may be repeated.")
 @click.option("--payer", help="Only those that money of this address came for.")
 @click.option("--transaction-hash", help="Only those with this transaction, on any chain.")

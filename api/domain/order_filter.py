@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,6 +15,8 @@ class OrderFilter:
 
     Parameters
     ----------
+    status, status_reason : collection
+        One of these; empty asks for nothing.
     payer : str or None
         Whose money came for it: an address in lower case.
     transaction_hash : str or None
@@ -27,8 +29,8 @@ class OrderFilter:
         Aware; this moment does not, so that ranges side by side share no order.
     """
 
-    status: OrderStatus | None = None
-    status_reason: StatusReason | None = None
+    status: Collection[OrderStatus] = ()
+    status_reason: Collection[StatusReason] = ()
     payer: str | None = None
     transaction_hash: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)

@@ -44,7 +44,7 @@ ROUTE: models.RouteQuery = {
     "deny_protocols": ["across"], "payer": ONE, "recipient": OTHER,
 }  # fmt: skip
 FILTER: OrderFilter = {
-    "status": "success",
+    "status": ["success", "refunded"],
     "status_reason": "",
     "env_mode": "test",
     "metadata": {"cart": "7", "gift": True, "size": 1.5, "note": None, "a b&c": "ü=1"},
@@ -116,12 +116,17 @@ def test_every_operation_is_there() -> None:
     assert CALLS.keys() == SAMPLES.keys(), "give new operations to both clients, or name them in LEFT_OUT"
 
 
-def fold_query(params: httpx.QueryParams) -> dict[str, str | dict[str, str]]:
-    """Return a query, with `name[key]` gathered as `name`, which is OpenAPI's style `deepObject`."""
+LISTS = {"status", "status_reason"}
+
+
+def fold_query(params: httpx.QueryParams) -> dict[str, str | list[str] | dict[str, str]]:
+    """Return a query, with `name[key]` gathered as `name`, which is OpenAPI's style `deepObject`, and lists as such."""
     folded: dict[str, Any] = {}
     for name, value in params.multi_items():
         if (found := re.fullmatch(r"(\w+)\[(.+)\]", name)) is not None:
             folded.setdefault(found[1], {})[found[2]] = value
+        elif name in LISTS:
+            folded.setdefault(name, []).append(value)
         else:
             folded[name] = value
     return folded
@@ -219,10 +224,10 @@ def test_filters_are_written_as_the_document_says() -> None:
             client.orders.get_page(created_from=datetime(2026, 3, 1))
     metadata = {"cart": "7", "gift": "true", "size": "1.5", "note": "null", "a b&c": "ü=1"}
     assert asked[0] == {
-        "status": "success", "status_reason": "", "env_mode": "test", "limit": "5", "metadata": metadata, "payer": ONE,
-        "transaction_hash": "0x" + "5f" * 32, "created_from": "2026-03-01T00:00:00+01:00",
-        "created_to": "2026-04-01T00:00:00+00:00", "updated_from": "2026-03-01T00:00:00+00:00",
-        "updated_to": "2026-04-01T00:00:00+00:00",
+        "status": ["success", "refunded"], "status_reason": [""], "env_mode": "test", "limit": "5",
+        "metadata": metadata, "payer": ONE, "transaction_hash": "0x" + "5f" * 32,
+        "created_from": "2026-03-01T00:00:00+01:00", "created_to": "2026-04-01T00:00:00+00:00",
+        "updated_from": "2026-03-01T00:00:00+00:00", "updated_to": "2026-04-01T00:00:00+00:00",
     }  # fmt: skip
     assert asked[1:] == [{}]
 

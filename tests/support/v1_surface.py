@@ -35,7 +35,10 @@ def _list(document: dict[str, Any], path: str, method: str, operation: dict[str,
         name = f"{parameter['in']} {parameter['name']}"
         if parameter.get("required", False):
             yield f"{REQUIRES} {where} {name}"
-        yield from _walk(document, parameter["schema"], TAKES, f"{where} {name}")
+        schema = _resolve(document, parameter["schema"])
+        yield from _walk(document, schema, TAKES, f"{where} {name}")
+        if schema.get("type") == "array" and parameter["in"] == "query":
+            yield from _walk(document, schema["items"], TAKES, f"{where} {name}")  # given once, it is a list of one
     for media in operation.get("requestBody", {}).get("content", {}).values():
         yield from _walk(document, media["schema"], TAKES, f"{where} body")
     for status, response in operation["responses"].items():

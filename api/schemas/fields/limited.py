@@ -70,6 +70,17 @@ class ChoiceField(fields.String):
         return value
 
 
+class ChoicesField(fields.List[str]):
+    """Some of a few words: a repeated parameter, or one string with commas between them."""
+
+    def __init__(self, choices: Iterable[str], **kwargs: Any) -> None:
+        super().__init__(ChoiceField(choices), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> list[str | None]:
+        words = dict.fromkeys(word for text in value for word in text.split(","))
+        return [self.inner.deserialize(word) for word in words]
+
+
 class ProtocolsField(fields.Field[frozenset[str]]):
     """Names of protocols: an array, a repeated parameter, or one string with commas between them."""
 

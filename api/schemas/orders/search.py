@@ -12,7 +12,7 @@ from api.domain.orders import OrderStatus, StatusReason
 from api.schemas.base import BaseSchema
 from api.schemas.fields.addresses import Address, TransactionHash
 from api.schemas.fields.deep_objects import DeepObject
-from api.schemas.fields.limited import ChoiceField, CountField
+from api.schemas.fields.limited import ChoicesField, CountField
 from api.schemas.fields.paging import CursorField
 from api.schemas.fields.plain import EnvModeField
 from api.schemas.orders.payment_links import MomentField
@@ -53,9 +53,13 @@ class TransferExportQuery(RangeQuery):
 class OrderSearchQuery(RangeQuery):
     """What orders must have."""
 
-    status = ChoiceField(OrderStatus, metadata={"description": "Orders of this status"})
-    status_reason = ChoiceField(
-        StatusReason, metadata={"description": "Orders with this reason; empty for those without one"}
+    status = ChoicesField(
+        OrderStatus,
+        metadata={"description": "Orders of this status, or of one of these: repeated, or with commas between them"},
+    )
+    status_reason = ChoicesField(
+        StatusReason,
+        metadata={"description": "Orders with this reason, or with one of these; empty for those without one"},
     )
     env_mode = EnvModeField(metadata={"description": "The key's own environment without it"})
     metadata = DeepObject(

@@ -18,8 +18,8 @@ def build_conditions(vendor_id: str, env_mode: EnvMode, wanted: OrderFilter) -> 
     return [
         PaymentOrder.vendor_id == vendor_id,
         PaymentOrder.env_mode == env_mode,
-        *([PaymentOrder.status == wanted.status] if wanted.status is not None else ()),
-        *([PaymentOrder.status_reason == wanted.status_reason] if wanted.status_reason is not None else ()),
+        *([PaymentOrder.status.in_(wanted.status)] if wanted.status else ()),
+        *([PaymentOrder.status_reason.in_(wanted.status_reason)] if wanted.status_reason else ()),
         *_limit_moments(wanted),
         *match_metadata(vendor_id, env_mode, wanted.metadata),
         *([_has_payment(_is_paid_by(wanted.payer))] if wanted.payer else ()),

@@ -23,7 +23,7 @@ export interface PostOptions extends CallOptions {
 export interface Question {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | bigint | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | bigint | readonly string[] | undefined>>;
   readonly body?: unknown;
   readonly notFound?: typeof NotFound;
   /** Content type of its answer; JSON by default. */
@@ -96,8 +96,10 @@ export async function askPatiently(
 }
 
 function nameAddress(baseUrl: string, call: Question): string {
-  const given = Object.entries(call.query ?? {}).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  const given = Object.entries(call.query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : value instanceof Array ? value.map((each) => [name, each]) : [[name, String(value)]],
+  );
+  const query = new URLSearchParams(given);
   return `${baseUrl}${call.path}${given.length > 0 ? `?${query}` : ""}`;
 }
 

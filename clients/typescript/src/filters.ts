@@ -10,9 +10,10 @@ export interface PageChoice {
 
 /** What an order has to have; of several, all. */
 export interface OrderFilter {
-  readonly status?: schema.OrderStatus | undefined;
-  /** Why it stands there; empty text for orders without a reason. */
-  readonly status_reason?: schema.StatusReason | undefined;
+  /** Its status, or several of which it has one. */
+  readonly status?: schema.OrderStatus | readonly schema.OrderStatus[] | undefined;
+  /** Why it stands there, or several reasons; empty text for orders without one. */
+  readonly status_reason?: schema.StatusReason | readonly schema.StatusReason[] | undefined;
   /** The key's own environment without it. */
   readonly env_mode?: schema.EnvMode | undefined;
   /** Entries of its metadata, all of them; what is nested is not found. */
@@ -48,7 +49,7 @@ export function writeFilter({ metadata = {}, ...filter }: OrderFilter & Transfer
     `metadata[${key}]`,
     typeof value === "string" ? value : JSON.stringify(value),
   ]);
-  return Object.fromEntries([...given, ...entries]) as Record<string, string | number | undefined>;
+  return Object.fromEntries([...given, ...entries]) as Record<string, string | number | readonly string[] | undefined>;
 }
 
 /** A moment as the interface writes it. */

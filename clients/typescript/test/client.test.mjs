@@ -18,7 +18,7 @@ const LINK = {
 const QUOTE = { fromChain: 1, toChain: 10, fromToken: ONE, toToken: OTHER, fromAmount: 10n ** 30n };
 const ROUTE = { fromChainId: 1, toChainId: 10, fromToken: ONE, toToken: OTHER, inputAmount: 10n ** 30n };
 const FILTER = {
-  status: "success", status_reason: "", env_mode: "test", payer: ONE, transaction_hash: "0x" + "5f".repeat(32),
+  status: ["success", "refunded"], status_reason: "", env_mode: "test", payer: ONE, transaction_hash: "0x" + "5f".repeat(32),
   metadata: { cart: "7", gift: true, size: 1.5, note: null, "a b&c": "ü=1" },
   created_from: "2026-03-01T00:00:00+01:00", created_to: new Date(0), updated_from: new Date(0), updated_to: new Date(1),
 };
@@ -199,8 +199,10 @@ test("filters are written as the document says", async () => {
   const { asked, client } = play(answer({ data: [], next_cursor: null }), answer({ data: [], next_cursor: null }));
   await client.orders.getPage({ ...FILTER, limit: 5 });
   await client.orders.getPage({ status: undefined, metadata: undefined });
+  assert.deepEqual(asked[0].url.searchParams.getAll("status"), ["success", "refunded"]);
+  asked[0].url.searchParams.delete("status");
   assert.deepEqual(Object.fromEntries(asked[0].url.searchParams), {
-    status: "success", status_reason: "", env_mode: "test", payer: ONE, transaction_hash: "0x" + "5f".repeat(32), limit: "5",
+    status_reason: "", env_mode: "test", payer: ONE, transaction_hash: "0x" + "5f".repeat(32), limit: "5",
     "metadata[cart]": "7", "metadata[gift]": "true", "metadata[size]": "1.5", "metadata[note]": "null", "metadata[a b&c]": "ü=1",
     created_from: "2026-03-01T00:00:00+01:00", created_to: "1970-01-01T00:00:00.000Z",
     updated_from: "1970-01-01T00:00:00.000Z", updated_to: "1970-01-01T00:00:00.001Z",

@@ -67,7 +67,7 @@ def test_a_link_is_made_shown_and_listed(service: RunningService) -> None:
         json.loads(line) for line in service.run("orders", "list", "--limit", "1", "--json").stdout.splitlines()
     ]
     assert first["payment_order_id"] == order_id
-    older = service.run("orders", "list", "--status", "created", "--cursor", order_id).stdout
+    older = service.run("orders", "list", "--status", "created", "--status", "failed", "--cursor", order_id).stdout
     assert order_id not in older
     assert "42.50 USDC" in older
 

@@ -83,11 +83,15 @@ def copy_row(row: Base, *without: str) -> dict[str, Any]:
             "ix_payment_orders_vendor_id_env_mode_updated_at|ix_payment_orders_vendor_id_env_mode_id",
         ),
         (
-            OrderFilter(status="failed"),
+            OrderFilter(status=["failed"]),
             "ix_payment_orders_vendor_id_env_mode_status_id|ix_payment_orders_status_expires_at",
         ),
+        (
+            OrderFilter(status=["failed", "expired"]),
+            "ix_payment_orders_vendor_id_env_mode_id|ix_payment_orders_status_expires_at",
+        ),
     ],
-    ids=["hash", "payer", "metadata", "created", "updated", "status"],
+    ids=["hash", "payer", "metadata", "created", "updated", "status", "statuses"],
 )
 def test_every_search_reads_by_an_index(shop: Shop, wanted: OrderFilter, index: str) -> None:
     crowd(shop)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypedDict
 
@@ -13,10 +13,10 @@ from crosschain_checkout_client import models
 class OrderFilter(TypedDict, total=False):
     """What an order has to have; of several, all. What is None is not asked for."""
 
-    status: models.OrderStatus | None
-    """Its status."""
-    status_reason: models.StatusReason | None
-    """Why it stands there; empty text for orders without a reason."""
+    status: models.OrderStatus | Sequence[models.OrderStatus] | None
+    """Its status, or several of which it has one."""
+    status_reason: models.StatusReason | Sequence[models.StatusReason] | None
+    """Why it stands there, or several reasons; empty text for orders without one."""
     env_mode: models.EnvMode | None
     """The key's own environment without it."""
     metadata: Mapping[str, str | int | float | bool | None] | None
