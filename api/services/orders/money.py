@@ -50,6 +50,11 @@ class Money:
         """Return the public id of a payment that reached the merchant; empty where its chain has lost it."""
         return self._public_ids.get(payment_id, "")
 
+    def find_origin(self, payment: Payment) -> Payment | None:
+        """Return by what its payer parted with it: of what a bridge delivered, the deposit; None where unknown."""
+        deposit = self._deposits.get(payment.bridge_id or payment.source_tx_hash or "")
+        return deposit or (None if payment.bridge_id else payment)
+
     def asked_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant wants to send back, or has sent beyond that; smallest units."""
         return self._asked_back.get(payment_id, 0)
@@ -109,6 +114,11 @@ class Money:
     def _public_ids(self) -> Mapping[int, str]:
         """Made once: each refund asks for one."""
         return {row.id: row.public_id for row in self.received}
+
+    @cached_property
+    def _deposits(self) -> Mapping[str, Payment]:
+        """Deposits by what their deliveries know of them; made once."""
+        return {row.bridge_id or row.tx_hash: row for row in self.payments if row.kind == TransferKind.DEPOSIT}
 
     @cached_property
     def _refunds_of(self) -> Mapping[int, list[Refund]]:

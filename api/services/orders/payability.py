@@ -44,7 +44,12 @@ def find_no_payment_reason(
     if order.status == OrderStatus.CREATED and resources.clock.now() >= order.expires_at:
         return NotPayable.OUT_OF_TIME
     reason = find_not_payable_reason(resources, order, money, read_at)
-    return reason if reason or order.amount_due else NotPayable.NOTHING_DUE
+    return reason if reason or is_due(order, money) else NotPayable.NOTHING_DUE
+
+
+def is_due(order: PaymentOrder, money: Money) -> bool:
+    """Whether somebody has to pay: some of the price has not come, and no bridge is about to deliver it."""
+    return bool(order.amount_due) and not (money.payments and sum_funds(order, money).in_flight)
 
 
 def find_not_payable_reason(

@@ -12,8 +12,12 @@ from api.domain.errors import InvalidData, ServiceUnavailable
 from api.services.chains.screening import is_rejected
 from api.services.chains.wallets import has_key, is_same_wallet
 from api.services.resources import Resources
+from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
+from routing_engine.reference import token_registry
 
 RETRY_S = 5
+NOBODYS = frozenset({ZERO_ADDRESS, NATIVE_ADDRESS, "0x000000000000000000000000000000000000dead", MULTICALL3})
+"""The last is a contract that lets everybody take what it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,12 @@ class RefundSource:
     is_certain: bool
 
 
+def is_sink(chain_id: int, address: str) -> bool:
+    """Whether what is sent there is lost: an address without a key, a token, a contract that serves everybody."""
+    is_token = token_registry.info_of(chain_id, address) is not None
+    return is_token or address in NOBODYS or address in find_contracts(chain_id)
+
+
 def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSource) -> RefundSource:
     """Return the source without its payer where money sent there would be lost.
 
@@ -54,7 +64,7 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     ServiceUnavailable
         If a chain does not answer, or too many wait for it.
     """
-    if source.payer in find_contracts(source.arrived_on) | {MULTICALL3}:
+    if source.payer and is_sink(source.arrived_on, source.payer):
         return replace(source, payer="")
     access = resources.chain_access.get(env_mode)
     if not source.payer or source.paid_on == source.arrived_on or access is None:

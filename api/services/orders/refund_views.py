@@ -50,7 +50,7 @@ def describe_transfers(money: Money) -> list[dict[str, Any]]:
             "token": row.token_address,
             "amount": str(row.amount),
             "amount_left": str(max(0, row.amount - money.asked_back(row.id))),
-            "from": row.sender,
+            "from": "" if (origin := money.find_origin(row)) is None else origin.sender,
             "evidence": row.evidence,
             "status": row.state,
         }

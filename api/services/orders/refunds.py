@@ -17,12 +17,10 @@ from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import make_reference
 from api.domain.money import rescale_up
 from api.domain.payments import GONE, Evidence, PaymentState
-from api.domain.transfers import TransferKind
 from api.services.orders.money import Money, is_credited
-from api.services.orders.payers import RefundSource
+from api.services.orders.payers import RefundSource, is_sink
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
-from routing_engine.model import ZERO_ADDRESS
 from routing_engine.reference import token_registry
 
 MOST_OPEN_OF_TRANSFER, MOST_OPEN = 10, 50
@@ -78,17 +76,15 @@ def find_source(
         raise InvalidData.at("amount", _say_most(order, row, request, row.amount, "what the transfer brought"))
     if row.state != PaymentState.FINAL:
         raise _refuse_unfinal(row, now, is_simulated=is_simulated)
-    deposits = {each.bridge_id or each.tx_hash: each for each in money.payments if each.kind == TransferKind.DEPOSIT}
-    deposit = deposits.get(row.bridge_id or row.source_tx_hash or "")
-    origin = row if deposit is None else deposit
-    is_known = row.evidence != Evidence.ASSIGNED and (deposit is not None or not row.bridge_id)
+    origin = money.find_origin(row)
+    is_told = row.evidence != Evidence.ASSIGNED
     return RefundSource(
         payment_id=row.id,
         amount=amount,
-        payer=origin.sender if is_known else "",
-        paid_on=origin.chain_id,
+        payer=origin.sender if origin is not None and is_told else "",
+        paid_on=(origin or row).chain_id,
         arrived_on=row.chain_id,
-        is_certain=deposit is None or deposit.is_built,
+        is_certain=origin is None or origin is row or origin.is_built,
     )
 
 
@@ -205,7 +201,7 @@ def _choose_recipient(row: Payment, request: RefundRequest, source: RefundSource
         if not source.payer:
             raise InvalidData.at("to", "Required: who paid can't be told for certain; ask the customer for an address")
         return source.payer
-    if request.to in (ZERO_ADDRESS, row.token_address, row.recipient):
+    if request.to in (row.recipient, row.token_address) or is_sink(row.chain_id, request.to):
         raise InvalidData.at("to", "The money would be lost, or stay where it is; give the customer's address")
     return request.to
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.events import EventType, choose_event
-from api.domain.funds import Funds
+from api.domain.funds import NOTABLE_SHARE, Funds
 from api.domain.orders import OPEN, OrderState, OrderStatus, OrderStep, StatusReason, advance
 from api.domain.payments import COUNTED
 from api.domain.transfers import TransferKind
@@ -26,6 +26,8 @@ from api.storage.rows import NewRow, insert_rows
 from api.storage.statements import Place
 from api.storage.tables import Payment, PaymentOrder, TimelineEntry
 
+_COUNTED_ANEW = frozenset({StatusReason.UNDERPAID, StatusReason.OVERPAID})
+"""Reasons that say how much came: more of it leaves them the same."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ORDER = select(PaymentOrder).where(*OWN)
 """Built once: building a query takes as long as asking it."""
@@ -99,13 +101,28 @@ def settle(
     funds = sum_funds(order, money)
     moment = now if may_expire else order.created_at
     steps = advance(get_state(order), funds, moment, known_until=known_until)
+    is_news = not steps and is_worth_telling(order, funds)
     if order.settlement_amount is not None:
         order.amount_received = funds.received
         status = steps[-1].status if steps else OrderStatus(order.status)
         order.amount_due = max(0, order.settlement_amount - _count_paid(status, funds, order.settlement_amount))
     for step in steps:
         apply_step(session, order, step, money, now)
-    return bool(steps)
+    if is_news:
+        order.updated_at = now
+        record_status(session, order, money, now)
+    return bool(steps) or is_news
+
+
+def is_worth_telling(order: PaymentOrder, funds: Funds) -> bool:
+    """Whether a vendor is told of what came, or was lost, while an open order's status and reason stay the same.
+
+    What is under the price's hundredth part is no news: anybody who has the link can send that.
+    """
+    is_open = order.status == OrderStatus.PROCESSING and order.status_reason in _COUNTED_ANEW
+    if not is_open or order.settlement_amount is None:
+        return False
+    return abs(funds.received - order.amount_received) * NOTABLE_SHARE >= order.settlement_amount
 
 
 def _count_paid(status: OrderStatus, funds: Funds, price: int) -> int:

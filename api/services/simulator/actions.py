@@ -23,6 +23,8 @@ from api.services.simulator.order_state import list_outstanding, list_unfinal, l
 from api.services.simulator.wallet import PayerFunds
 from api.storage.tables import PaymentOrder
 
+ANEW = "Create a new payment link to try it"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scene:
@@ -80,7 +82,9 @@ def run_action(session: Session, order: PaymentOrder, action: Action, quote_id: 
     require_test(order)
     if order.status not in FITS[action]:
         wanted = " or ".join(sorted(FITS[action]))
-        raise _make_refusal(f"The order is {order.status}; {action} is for an order that is {wanted}")
+        message = f"The order is {order.status}; {action} is for an order that is {wanted}"
+        is_late = action == Action.PAY and order.status in FITS[Action.PAY_LATE]
+        raise _make_refusal(message, f"Send {Action.PAY_LATE}, which pays an order after its time" if is_late else ANEW)
     if action != Action.EXPIRE:
         wallet.get_settlement_token(order)
     source = None if quote_id is None else load_quoted_source(session, order, quote_id, now)
@@ -207,5 +211,5 @@ def refuse_outstanding(session: Session, order: PaymentOrder, money: Money) -> N
         raise Conflict("A simulated payment is on its way to this order", remedy)
 
 
-def _make_refusal(message: str) -> Conflict:
-    return Conflict(message, Problem(path="action", message="Create a new payment link to try it"))
+def _make_refusal(message: str, remedy: str = ANEW) -> Conflict:
+    return Conflict(message, Problem(path="action", message=remedy))

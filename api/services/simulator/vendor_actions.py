@@ -48,7 +48,7 @@ def simulate_for(
     Raises
     ------
     InvalidData
-        If something other than `pay` is to name no order.
+        If something other than `pay` is to name no order, or a closed order is to be paid by a quote.
     NotFound
         If the vendor has no such order.
     Conflict
@@ -64,6 +64,8 @@ def simulate_for(
             require_test(order)
             wallet.pay_direct(session, order, order.settlement_amount or 0, now, names_order=False)
         elif wish.action == Action.PAY and order.status in AFTER_CLOSE:
+            if wish.quote_id is not None:
+                raise InvalidData.at("quote_id", f"Leave it out: the order is {order.status}, and no quote pays it")
             _pay_again(session, order, now)
         else:
             run_action(session, order, wish.action, wish.quote_id, now)

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 from eth_utils.address import is_checksum_address, to_checksum_address
 
+from api.services.simulator.wallet import PAYER as SIMULATED_PAYER
 from tests.support.shop import LINK, Shop
 
 PAYER = "0x" + "ab" * 20
@@ -28,6 +29,27 @@ def test_an_open_order_is_payable_while_something_is_due(shop: Shop) -> None:
     shop.simulate(order_id, "pay")
     shop.wait(1)
     assert payable(shop, order_id)[0] is False
+
+
+def test_while_a_bridge_is_about_to_deliver_nothing_is_due(shop: Shop) -> None:
+    """It told whoever asked to pay once more."""
+    order_id = shop.create()
+    shop.simulate(order_id, "bridge_delay")
+    shop.wait(3)
+    assert shop.order(order_id)["amount_received"] == "0"
+    assert payable(shop, order_id) == (False, "nothing_due")
+
+
+def test_what_a_bridge_delivered_is_from_whoever_put_it_in(shop: Shop) -> None:
+    """It named the bridge, which keeps what a shop sends there."""
+    order_id = shop.create()
+    shop.simulate(order_id, "bridge_delay")
+    for _ in range(30):
+        shop.wait(10)
+    (transfer,) = shop.order(order_id)["transfers"]
+    refund = shop.post(f"/api/v1/payment/{order_id}/refund").get_json()["refunds"][0]
+    assert transfer["evidence"] == "bridge"
+    assert transfer["from"] == refund["to"] == to_checksum_address(SIMULATED_PAYER)
 
 
 @pytest.mark.parametrize(

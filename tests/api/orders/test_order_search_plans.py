@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import insert, inspect, select, update
 from sqlalchemy import text as sql
 from sqlalchemy.orm import Session
 
@@ -17,6 +17,7 @@ from api.domain.errors import NotFound
 from api.domain.order_filter import OrderFilter
 from api.services.orders.search import build_conditions
 from api.services.orders.store import find_order
+from api.services.settlement.crediting.unmatched_transfers import list_own
 from api.services.simulator.wallet import PAYER
 from api.storage.db import Database
 from api.storage.tables import Base, OrderMetadata, Payment, PaymentOrder
@@ -117,3 +118,15 @@ def test_one_order_is_read_by_its_id_also_before_rows_were_ever_counted(dialect:
         (plan,) = explain_all(own, look)
     (line,) = (each for each in plan.splitlines() if "payment_orders" in each)
     assert re.search("pk_payment_orders|sqlite_autoindex_payment_orders", line), plan
+
+
+def test_the_list_of_unmatched_transfers_reads_by_an_index(shop: Shop) -> None:
+    crowd(shop)
+    with shop.resources.database.write() as session:  # nobody's, and at addresses of others
+        session.execute(update(Payment).values(order_id=None, recipient=Payment.sender))
+    with shop.resources.database.write() as session:
+        session.execute(sql("ANALYZE"))
+    owner, is_sqlite = (shop.merchant.id, EnvMode.TEST), shop.resources.database.engine.dialect.name == "sqlite"
+    plans = explain_all(shop.resources.database, lambda session: list_own(session, owner, limit=20))
+    # SQLite counts no NULLs, and takes an index of what may be NULL for a good one.
+    assert any("ix_payments_unmatched" in plan or (is_sqlite and "ix_payments_order_id" in plan) for plan in plans)

@@ -258,7 +258,11 @@ def test_of_several_transfers_one_must_be_named(shop: Shop, assert_error: Callab
     assert_error(refund(shop, other, transfer=ids[0]), 400)
 
 
-@pytest.mark.parametrize("to", ["0x" + "00" * 20, "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "vitalik.eth", ""])
+LOST = ("0x" + "00" * 20, "0x" + "ee" * 20, "0x" + "00" * 18 + "dead", "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913")
+OF_EVERYBODY = ("0x4200000000000000000000000000000000000006", "0xca11bde05977b3631167028862be2a173976ca11")
+
+
+@pytest.mark.parametrize("to", [*LOST, *OF_EVERYBODY, "vitalik.eth", ""])
 def test_money_is_not_sent_where_it_would_be_lost(shop: Shop, assert_error: Callable[..., None], to: str) -> None:
     assert_error(refund(shop, paid(shop), to=to), 400)
 

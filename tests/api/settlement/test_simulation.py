@@ -435,3 +435,18 @@ def test_a_block_is_a_quarter_of_a_second(shop: Shop) -> None:
     before = find_number_at(shop.clock.now())
     shop.simulate(order_id, "pay")
     assert shop.transfers()[0].block_number == before + 1
+
+
+def test_what_is_refused_says_what_is_taken(shop: Shop, assert_error: Callable[..., None]) -> None:
+    expired, paid = shop.create(), shop.create()
+    shop.simulate(expired, "expire")
+    remedy = {"action": "Send pay_late, which pays an order after its time"}
+    assert_error(shop.act(expired, "pay"), 409, remedy)
+    shop.simulate(expired, "pay_late")
+    shop.simulate(paid, "pay")
+    shop.wait(10)
+    assert shop.history(paid)[-1] == "success/"
+    wrong = {"quote_id": "Leave it out: the order is success, and no quote pays it"}
+    assert_error(shop.act(paid, "pay", quote_id="qt_nope"), 400, wrong)
+    assert len(shop.order(paid)["transfers"]) == 1
+    shop.simulate(paid, "pay")

@@ -11,15 +11,13 @@ import pytest
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import OperationalError
 
-from api.domain.env import EnvMode
 from api.domain.errors import Conflict
 from api.services.routing.token_serializers import checksum
-from api.services.settlement.crediting.unmatched_transfers import assign, list_own
+from api.services.settlement.crediting.unmatched_transfers import assign
 from api.services.settlement.watching.watcher import watch
 from api.storage.tables import OwnedAddress, Payment, PaymentOrder
 from tests.api.conftest import START, Merchant
 from tests.api.orders.test_orders_races import at_once, retried
-from tests.support.plans import explain_all
 from tests.support.shop import Shop
 from tests.support.simulated_payments import read_order, send, undo_blocks
 
@@ -319,10 +317,3 @@ def test_assigning_against_the_watcher_and_the_operator(shop: Shop) -> None:
     check_money(shop)
     assert all(row.order_id is not None for row in shop.payments() if row.public_id in strays)
     assert {row.order_id for row in shop.payments() if row.evidence == "reference"} == set(orders)
-
-
-def test_the_vendors_list_reads_by_index(shop: Shop) -> None:
-    shop.create()
-    owner = (shop.merchant.id, EnvMode.TEST)
-    plans = explain_all(shop.resources.database, lambda session: list_own(session, owner, limit=20))
-    assert any("ix_payments_unmatched" in plan for plan in plans), plans
