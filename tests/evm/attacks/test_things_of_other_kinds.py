@@ -55,7 +55,7 @@ def test_who_buys_a_thing_of_whatever_kind_pays_no_order_with_it(
 
 @pytest.mark.rule("evidence.2")
 def test_what_is_paid_beside_the_price_is_not_believed(shop: ChainShop, runner: Contract) -> None:
-    """The thing's contract is a token too, of which the thief pays the merchant a unit: what else it tells was known."""
+    """The thing's contract is a token too, of which the thief pays the merchant a unit: it was believed."""
     thiefs, reference = shop.order()
     seller, buyer = shop.customer(BASE, "seller"), wallet(shop, THIEF, USDC=PRICE)
     thing = shop.nets[BASE].chain.deploy(compiled("sold_token"))
