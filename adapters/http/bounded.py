@@ -31,8 +31,8 @@ class BoundedReader(io.RawIOBase):
     def __init__(self, source: Any) -> None:
         self._source, self._left = source, MAX_HEAD_BYTES
 
-    def allow(self, count: int) -> None:
-        """Let so many bytes more be read."""
+    def take_more(self, count: int) -> None:
+        """Read so many bytes more, at most."""
         self._left += count
 
     def readable(self) -> bool:
@@ -74,4 +74,4 @@ class BoundedAnswer(http.client.HTTPResponse):
     def begin(self) -> None:
         """Read the head, and let the body come."""
         super().begin()
-        self._reader.allow(self.body_bytes)
+        self._reader.take_more(self.body_bytes)
