@@ -21,6 +21,8 @@ from adapters.http.deadline import Deadline
 from adapters.http.responses import describe, read, read_document
 
 MAX_ERROR_BYTES = 65_536
+WIRE_SHARE = 2
+"""What frames a body may be as long as the longest body: chunks that are small, but no trailers without end."""
 FIRST_PAUSE_S = 0.25
 MAX_PAUSE_S = 4.0
 USER_AGENT = "crosschain-checkout/1"
@@ -97,7 +99,7 @@ class JsonClient:
         self._headers |= headers or {}
         self._clock, self._sleep = clock, sleep
         self._rng = rng or random.Random()
-        self._connections = GuardedConnections()
+        self._connections = GuardedConnections(WIRE_SHARE * self._limits.max_bytes)
         self._lock = threading.Lock()
         self._traffic = Traffic()
 

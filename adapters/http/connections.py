@@ -12,6 +12,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+from adapters.http.bounded import BoundedAnswer
 from adapters.http.deadline import Deadline
 
 KEPT = 16
@@ -30,14 +31,19 @@ def guard_connections(deadline: Deadline) -> Iterator[None]:
 
 
 class GuardedConnections(HTTPAdapter):
-    """Requests' transport over connections that the thread's deadline can cut.
+    """Requests' transport over connections that the thread's deadline can cut, and that read so much and no more.
 
     A new connection is handed to the deadline before its TLS handshake, a kept one before it is used again.
+
+    Parameters
+    ----------
+    body_bytes : int
+        Of one answer, as they come: with what frames them, and before they are unpacked.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, body_bytes: int) -> None:
         super().__init__(pool_connections=KEPT, pool_maxsize=KEPT)
-        self.poolmanager.pool_classes_by_scheme = {"http": _PlainPool, "https": _TlsPool}
+        self.poolmanager.pool_classes_by_scheme = _make_pools(body_bytes)
 
 
 def _guard(sock: socket.socket | None) -> None:
@@ -61,9 +67,20 @@ class _Tls(_Plain, HTTPSConnection):
     pass
 
 
-class _PlainPool(HTTPConnectionPool):
-    ConnectionCls = _Plain
+def _make_pools(most: int) -> dict[str, type[HTTPConnectionPool]]:
+    class Answer(BoundedAnswer):
+        body_bytes = most
 
+    class Plain(_Plain):
+        response_class = Answer
 
-class _TlsPool(HTTPSConnectionPool):
-    ConnectionCls = _Tls
+    class Tls(_Tls):
+        response_class = Answer
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class TlsPool(HTTPSConnectionPool):
+        ConnectionCls = Tls
+
+    return {"http": PlainPool, "https": TlsPool}

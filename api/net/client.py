@@ -19,9 +19,9 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, NewConnectionError
 
+from adapters.http.bounded import MAX_HEAD_BYTES, AnswerTooLong, BoundedAnswer
 from adapters.http.deadline import Deadline
 from api.net.addresses import Reach
-from api.net.bounded import MAX_ANSWER_BYTES, AnswerTooLong, BoundedAnswer
 from api.net.resolver import ResolutionFailed, Resolver, SystemResolver
 from api.net.targets import Target, TargetRefused, parse_target, require_reachable
 
@@ -201,7 +201,7 @@ def _describe(failure: Exception) -> str:
         return "The TLS handshake failed: the certificate must be valid for the host name"
     outer = failure.args[0] if failure.args else None
     if any(isinstance(cause, AnswerTooLong) for cause in getattr(outer, "args", ())):
-        return f"The answer's head is too long: more than {MAX_ANSWER_BYTES} bytes"
+        return f"The answer's head is too long: more than {MAX_HEAD_BYTES} bytes"
     reason = getattr(outer, "reason", None)
     if isinstance(reason, NewConnectionError):
         cause = reason.__cause__

@@ -72,6 +72,9 @@ BRIDGE_FAULTS: dict[str, tuple[HttpLimits, Callable[[bytes], Answer], str, str]]
     "sends truncated JSON": (PATIENT, fees_of('[{"finalityThreshold": 10'), "bad_payload", "is not JSON"),
     "sends a web page": (PATIENT, fees_of("<html>Sorry</html>"), "bad_payload", "is not JSON"),
     "sends 200 MB": (PATIENT, always(flood(200)), "bad_payload", "longer than 1048576 bytes"),
+    "sends interim answers, chunk extensions or trailers without end": (
+        PATIENT, then_close(b"HTTP/1.1 100 Continue\r\n\r\n" * 9_000), "venue_unavailable", "the connection failed",
+    ),
     "sends a compressed bomb": (
         PATIENT, always(reply(BOMB, Content_Encoding="gzip")), "bad_payload", "longer than 1048576 bytes",
     ),

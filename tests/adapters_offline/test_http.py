@@ -142,6 +142,43 @@ def test_a_body_of_200_mb_is_cut_off() -> None:
     assert not sent.is_set(), "the rest was never read"
 
 
+def go_on(*parts: bytes) -> Answer:
+    """Send the first parts once and the last one without end."""
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(b"".join(parts[:-1]))
+        while True:
+            connection.sendall(parts[-1] * max(1, 65_536 // len(parts[-1])))
+
+    return answer
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (b"HTTP/1.1 100 Continue\r\n\r\n",),
+        (CHUNKED, b"1;" + b"x" * 60_000 + b"\r\n \r\n"),
+        (CHUNKED, b"2\r\n{}\r\n0\r\n", b"X: y\r\n"),
+    ],
+    ids=["interim", "extensions", "trailers"],
+)
+def test_an_answer_whose_frame_goes_on_is_left_long_before_its_time_is_up(parts: tuple[bytes, ...]) -> None:
+    """Found: each kept a processor busy for all the time that a question has, half a minute of a chain's."""
+    with venue(go_on(*parts)) as there, pytest.raises(VenueUnavailable, match="the connection failed"):
+        JsonClient(limits=ROOMY).get(there.url)
+
+
+def test_an_answer_after_a_few_interim_ones_and_in_small_chunks_is_read() -> None:
+    body = b"[" + b" " * 600_000 + b"]"
+    chunks = b"".join(b"400\r\n%b\r\n" % body[begin : begin + 1024].ljust(1024) for begin in range(0, len(body), 1024))
+    whole = b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + CHUNKED + chunks + b"0\r\n\r\n"
+    with venue(lambda connection: connection.sendall(whole)) as there:
+        assert JsonClient(limits=ROOMY).get(there.url) == []
+
+
 def test_an_announced_length_beyond_the_bound_is_not_read_at_all() -> None:
     def announce(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 209715200\r\n\r\n")

@@ -21,5 +21,7 @@ SHARED_CLASS_NAMES: set[str] = {
 
 NOUN_FUNCTIONS: set[str] = {
     "_new_conn",  # urllib3 calls it by this name
+    "readable",  # as do `io`'s own readers
+    "readinto",
 }
 """Functions of `adapters` that begin with no verb."""

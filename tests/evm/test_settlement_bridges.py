@@ -111,13 +111,17 @@ DELEGATED = bytes.fromhex("ef0100") + bytes(range(20))
 
 @pytest.mark.rule("refunds.6", "refunds.8")
 @pytest.mark.parametrize(
-    ("there", "here", "is_reachable"),
-    [(b"", b"", True), (CODE, b"", False), (CODE, OTHER_CODE, False), (CODE, CODE, True), (DELEGATED, b"", True)],
-    ids=["a wallet", "a contract", "another contract", "the same contract", "a delegated wallet"],
+    ("there", "here", "owner", "is_reachable"),
+    [
+        *((b"", b"", 1, True), (CODE, b"", 1, False), (CODE, OTHER_CODE, 1, False), (CODE, CODE, 1, True)),
+        *((CODE, CODE, 2, False), (DELEGATED, b"", 2, True)),
+    ],
+    ids=["a wallet", "a contract", "another contract", "the same contract", "another owner's", "a delegated wallet"],
 )
 def test_a_refund_goes_to_a_contract_only_where_it_is_the_same(
-    shop: ChainShop, there: bytes, here: bytes, is_reachable: bool
+    shop: ChainShop, there: bytes, here: bytes, owner: int, is_reachable: bool
 ) -> None:
+    """Found: whoever makes a wallet of the same code at the payer's address on the other chain got his refunds."""
     order_id, reference = shop.order()
     crossing = Crossing(shop, reference)
     shop.look()
@@ -126,8 +130,9 @@ def test_a_refund_goes_to_a_contract_only_where_it_is_the_same(
     assert shop.outcome(order_id) == "success/"
     shop.finalise()
     payer = crossing.customer.address
-    for chain_id, code in ((ETHEREUM, there), (BASE, here)):
+    for chain_id, code, owned_by in ((ETHEREUM, there, 1), (BASE, here, owner)):
         shop.nets[chain_id].chain.set_code(payer, code)
+        shop.nets[chain_id].chain.rpc("anvil_setStorageAt", payer, hex(0), f"0x{owned_by:064x}")
     chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in shop.nets.items()}
     access = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
     shared = replace(shop.shop.resources, chain_access={EnvMode.TEST: access})

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adapters.rpc import heads
+from api.services.ledger.evidence import listed_contracts
 from tests.support.databases import DIALECTS, Databases
+from tests.support.evidence import data_of
 from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_calls, hide_first_log, hide_logs, lying_rpc, relabel
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
@@ -18,6 +21,8 @@ BASE = 8453
 THIEF = somebody("thief")
 SETTLED = 8
 """Looks until doubts have been settled."""
+SETTLED_S = 70
+"""After which what could not be proven is tried again."""
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +128,36 @@ def test_a_real_payment_under_another_orders_reference_is_not_believed(opened: O
     shop.finalise()
     assert not shop.outcome(thiefs).startswith("success")
     assert shop.outcome(victims) == "created/"
+
+
+def deny_calls(method: str, params: list[Any], answer: Any) -> Any:
+    """Answer as where there are no contracts."""
+    return "0x" if method == "eth_call" else answer
+
+
+@pytest.mark.parametrize("endpoints", [1, 2])
+def test_what_an_endpoint_said_once_of_pools_and_factories_is_asked_again(
+    opened: Opened, endpoints: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: one that denied a pool for a moment had every later swap over it count for nobody, or be disputed."""
+    monkeypatch.setattr(listed_contracts, "REMEMBERED_S", 0)
+    shop, (liar, *_) = opened(endpoints)
+    net = shop.nets[BASE]
+    net.pair("WETH", 10**21, "USDC", 4_000_000 * PRICE)
+    path = [net.tokens[symbol].address for symbol in ("WETH", "USDC")]
+    swap = data_of(net.v2_router, "swapETHForExactTokens", PRICE, path, shop.address, 2**255)
+    order_ids = []
+    for lies in ([deny_calls], []):
+        liar.lies[:] = lies
+        order_id, reference = shop.order()
+        shop.customer(BASE).send(net.v2_router.address, swap + reference, value=10**16)
+        shop.look(SETTLED)
+        order_ids.append(order_id)
+    shop.pass_time(SETTLED_S)
+    shop.look(SETTLED)
+    assert shop.outcome(order_ids[1]) == "success/"
+    if endpoints == 2:  # a single one is believed, and its merchant finds the payment on the unmatched list
+        assert shop.outcome(order_ids[0]) == "success/"
 
 
 def test_an_honest_payment_counts_as_fast_as_ever(opened: Opened) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.http import bounded
 from adapters.http.deadline import Deadline
-from api.net import bounded, client
+from api.net import client
 from api.net.addresses import Reach
 from api.net.client import HttpReply, SafeClient
 from api.net.resolver import ResolutionFailed, SystemResolver
@@ -196,7 +197,7 @@ def test_an_answer_that_goes_on_is_left_long_before_its_time_is_up(
     with receiver(flood(*parts)) as (port, _):
         reply = post(f"http://127.0.0.1:{port}/")
     assert reply.status == status
-    assert sum(taken) <= bounded.MAX_ANSWER_BYTES
+    assert sum(taken) <= bounded.MAX_HEAD_BYTES
     assert reply.error == (None if status else "The answer's head is too long: more than 65536 bytes")
 
 

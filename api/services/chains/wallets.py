@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adapters.rpc.abi import read_hex
+from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.transactions.simulation import PaymentChain
 
 DELEGATION = bytes.fromhex("ef0100")
 """What the code of an account begins with that has delegated itself (EIP-7702): its key still works on every chain."""
+ROOT_BYTES = 32
 
 
 def is_same_wallet(chains: Mapping[int, PaymentChain], address: str, chain_id: int, other_id: int) -> bool:
     """Whether who acts at an address on one chain does so on the other: by its key, or as the same contract.
 
-    A contract on one chain need not exist on another, and what is sent there would be lost. Where one of the two is not
-    connected, the answer is no.
+    A contract on one chain need not exist on another, and what is sent there would be lost. Nor need one of the same
+    code have the same owners: anybody may have made a wallet of his own there first (ADR 127). Where one of the two is
+    not connected, or a node does not say what the contract has stored, the answer is no.
 
     Raises
     ------
@@ -24,7 +28,10 @@ def is_same_wallet(chains: Mapping[int, PaymentChain], address: str, chain_id: i
     if not {chain_id, other_id} <= chains.keys():
         return False
     here, there = (chains[each].read_code(address) for each in (chain_id, other_id))
-    return _is_of_key(here) or here == there
+    if _is_of_key(here) or here != there:
+        return _is_of_key(here)
+    stored = {_read_storage_root(chains[each], address) for each in (chain_id, other_id)}
+    return len(stored) == 1 and b"" not in stored
 
 
 def has_key(chains: Mapping[int, PaymentChain], address: str, chain_id: int) -> bool:
@@ -36,6 +43,18 @@ def has_key(chains: Mapping[int, PaymentChain], address: str, chain_id: int) -> 
         If the chain does not answer.
     """
     return chain_id in chains and _is_of_key(chains[chain_id].read_code(address))
+
+
+def _read_storage_root(chain: PaymentChain, address: str) -> bytes:
+    """Return the hash of all that a contract has stored, by most endpoints; empty where they do not say."""
+    question: Question = ("eth_getProof", [address, [], "latest"])
+    return chain.rpc.majority.ask(lambda endpoint: endpoint.ask([question], lambda told: _read_root(told[0])))
+
+
+def _read_root(answer: Answer) -> bytes:
+    if isinstance(answer, RpcRefused) or not isinstance(answer, Mapping):
+        return b""
+    return read_hex(answer.get("storageHash"), "storageHash", ROOT_BYTES)
 
 
 def _is_of_key(code: bytes) -> bool:

@@ -229,12 +229,14 @@ def _list_things(
 ) -> list[Movement]:
     """Return what changed hands beside money, and whom events name that are not known to have to do with a payment.
 
-    Known are what is listed, the chain's own contracts, the vendor whom it pays, and tokens that vendors are paid in:
-    some tell of their holders' delegates.
+    Known are what is listed, the chain's own contracts, the vendor whom it pays, and the token that vendors are paid in
+    if it is the only one: some tell of their holders' delegates. Beside another token, one of a stranger's may be paid
+    so that what else it tells is passed over.
     """
     vendors = {mined.transaction.recipient, *(row.recipient for row in moved)} & watched.recipients
     known = listed.contracts | ENTRY_POINTS | (vendors if len(vendors) == 1 else frozenset())
-    known |= {row.token_address for row in moved if row.recipient in watched.recipients}
+    paid_in = {row.token_address for row in moved if row.recipient in watched.recipients}
+    known |= paid_in if len(paid_in) == 1 else frozenset()
 
     def is_known(at: str) -> bool:
         return at in known or is_chains_own(at) or token_registry.info_of(mined.chain_id, at) is not None

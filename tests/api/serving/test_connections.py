@@ -176,6 +176,27 @@ def test_legal_chunks_trailers_and_requests_behind_each_other_are_taken(address:
     assert answers.count(b"HTTP/1.1 200 ") == 3
 
 
+def test_what_can_be_framed_in_two_ways_is_refused(address: str) -> None:
+    """A proxy in front may take the other one: what is a body to it would be a customer's next request here."""
+    post = CHUNKED[: CHUNKED.index(b"Transfer-Encoding")]
+    chunked, end = b"Transfer-Encoding: chunked\r\n", b"0\r\n\r\n"
+    length = b"Content-Length: %d\r\n" % (len(end) + len(GET))
+    heads = (
+        *(length + chunked, chunked + length, length.replace(b": ", b" : ") + chunked),
+        *(b"Content-Length: 5\r\n" + length, b"Content-Length: 5, 5\r\n", b"Content-Length: +5\r\n"),
+        *(b"Content-Length: 0x5\r\n", b"Transfer-Encoding : chunked\r\n" + length),
+        *(b"Transfer-Encoding: \x0bchunked\r\n" + length, b"Transfer-Encoding:\r\n chunked\r\n" + length),
+        *(b"Transfer-Encoding: chunked, identity\r\n", b"Transfer-Encoding: xchunked\r\n", b"X: a\rb\r\n" + chunked),
+        *(b"X: a\x00b\r\n" + chunked, (b"X: y\n" + chunked).replace(b"\r\n", b"\n")),
+    )
+    sizes = (b"0x0\r\n\r\n", b"0 \r\n\r\n", b"0\n\n", b"2;\n{}\r\n0\r\n\r\n", b"10000000000000000\r\n\r\n")
+    whole = (*(post + head + b"\r\n" + end for head in heads), *(CHUNKED + b"\r\n" + size for size in sizes))
+    for each in (*whole, post.replace(b"/1.1", b"/1.0") + chunked + b"\r\n" + end):
+        with dial(address, each, GET) as line:
+            answers = read_to_end(line)
+        assert (answers.count(b"HTTP/1.1 400 "), answers.count(b"HTTP/1.1 ")) == (1, 1), each
+
+
 def test_a_trailer_is_no_header(address: str) -> None:
     body = encode_in_chunks(b"{}", 2) + b"0\r\nX-Api-Key: nobodys\r\n\r\n"
     with dial(address, CHUNKED, b"Connection: close\r\n\r\n", body) as line:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from eth_abi import encode
+
 from api.domain.env import EnvMode
 from api.services.vendors.vendors import Account, set_account
 from tests.support.attacks import BASE
-from tests.support.settlement import PRICE, ChainShop, Wallet, transfer_data
+from tests.support.evidence import data_of
+from tests.support.settlement import PRICE, ChainShop, Wallet, somebody, transfer_data
 from tests.support.vyper_source import compiled
 
 ASKED = {"requested": True, "sent": False, "final": False}
@@ -38,7 +42,7 @@ def find_reference(refund: dict[str, Any]) -> bytes:
 def sign(shop: ChainShop, refund: dict[str, Any]) -> str:
     """Sign what an order says is to be signed."""
     asked = refund["transaction"]
-    return shop.wallet(BASE).send(asked["to"], bytes.fromhex(asked["data"][2:]))
+    return shop.wallet(BASE).send(asked["to"], bytes.fromhex(asked["data"][2:]), value=int(asked["value"], 16))
 
 
 def send(shop: ChainShop, recipient: str, amount: int, reference: bytes) -> str:
@@ -172,3 +176,35 @@ def test_a_token_that_keeps_a_fee_is_refunded_by_what_left_the_merchant_for_the_
     assert read_refund(shop, order_id) == ("final", 10_000, 0)
     assert list_told(shop, order_id) == [("10000", "10000")]
     assert shop.shop.order(order_id)["transfers"][0]["amount_left"] == "4850"
+
+
+@pytest.mark.rule("refunds.11")
+@pytest.mark.parametrize("what", ["sends it back", "draws a unit", "names somebody"])
+def test_whatever_its_recipient_does_a_refund_that_was_sent_is_sent(shop: ChainShop, what: str) -> None:
+    """Found: it seemed to be nobody's, or not the merchant's alone, and the merchant was to send it once more."""
+    price = {"currency": "ETH", "amount": 1, "decimals": 3}
+    (paid, reference), (other, second) = shop.order(order_price=price), shop.order(order_price=price)
+    net, usdc = shop.nets[BASE], shop.token(BASE)
+    account, thief = net.chain.deploy(compiled("bouncer")), shop.customer(BASE, "thief")
+    net.fund(account.address, "ETH", 10**15)
+    thief.send(account.address, data_of(account, "call", shop.address, 10**15, reference))
+    shop.look()
+    shop.finalise()
+    (asked,) = shop.shop.post(f"/api/v1/payment/{paid}/refund").get_json()["refunds"]
+    accomplice = shop.customer(BASE, "accomplice")
+    accomplice.send(usdc, bytes.fromhex("095ea7b3") + encode(["address", "uint256"], [account.address, 1]))
+    drawn = bytes.fromhex("23b872dd") + encode(
+        ["address", "address", "uint256"], [accomplice.address, somebody("x"), 1]
+    )
+    plan: tuple[object, ...] = {
+        "sends it back": (shop.address, second, True, account.address),
+        "draws a unit": (usdc, drawn, False, account.address),
+        "names somebody": (somebody("x"), b"", False, somebody("y")),
+    }[what]
+    thief.send(account.address, data_of(account, "plan", *plan))
+    sign(shop, asked)
+    shop.look()
+    shop.finalise()
+    (sent,) = shop.shop.order(paid)["refunds"]
+    assert (sent["status"], sent["amount_sent"], sent["transaction"]) == ("final", asked["amount"], None)
+    assert shop.outcome(other) == ("success/" if what == "sends it back" else "created/")

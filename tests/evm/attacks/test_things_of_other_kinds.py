@@ -54,6 +54,23 @@ def test_who_buys_a_thing_of_whatever_kind_pays_no_order_with_it(
 
 
 @pytest.mark.rule("evidence.2")
+def test_what_is_paid_beside_the_price_is_not_believed(shop: ChainShop, runner: Contract) -> None:
+    """The thing's contract is a token too, of which the thief pays the merchant a unit: it was believed."""
+    thiefs, reference = shop.order()
+    seller, buyer = shop.customer(BASE, "seller"), wallet(shop, THIEF, USDC=PRICE)
+    thing = shop.nets[BASE].chain.deploy(compiled("sold_token"))
+    approve(shop, buyer, "USDC", runner)
+    buy = run(
+        runner,
+        (shop.token(BASE), 0, taken(buyer.address, shop.address, PRICE)),
+        (thing.address, 0, data_of(thing, "hand_over_and_pay", seller.address, buyer.address, shop.address)),
+    )
+    buyer.send(runner.address, buy + reference)
+    shop.look()
+    assert (shop.outcome(thiefs), shop.unmatched()) == ("created/", [("other_payer", thiefs)])
+
+
+@pytest.mark.rule("evidence.2")
 @pytest.mark.parametrize("how", sorted(CONTRACTS))
 def test_who_awaits_a_refund_hands_nothing_over_for_nothing(shop: ChainShop, runner: Contract, how: str) -> None:
     """A thief with a vendor's account of his own has a cent's refund to the seller open, and never signs it."""

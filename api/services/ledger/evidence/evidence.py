@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol
 
@@ -13,7 +13,8 @@ from api.services.ledger.evidence.call_paths import CallPaths
 from api.services.ledger.evidence.listed_contracts import Listed
 from api.services.ledger.evidence.movements import Movement
 from api.services.ledger.evidence.permissions import PERMIT2, find_permissions
-from api.services.ledger.evidence.traces import CALL, CallTree
+from api.services.ledger.evidence.traces import CALL, CallTree, find_calls_around
+from api.services.ledger.rpc_records import REFERENCE_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ class TracedEvidence:
         events: BridgeEvents,
         bridges: Collection[int],
     ) -> None:
-        self._tree, self._moved = tree, movements
+        self._tree, self._moved, self._listed = tree, movements, listed
         self.movements = [row for row in movements if not row.is_thing]
         self.knows_coin = True
         asked = {row.frame for row in self.movements if row.recipient in recipients}
@@ -99,12 +100,10 @@ class TracedEvidence:
             return PayerProof()
         calls = self._payments
         path = calls.paths[movement.frame]
-        payer = calls.find_payer(path)
+        namings, payer = self._list_namings(movement, path.namings), calls.find_payer(path)
         if payer or not self._is_permitted(movement):
-            return PayerProof(
-                namings=path.namings, sender=payer, others=calls.list_others(path, payer, movement.sender)
-            )
-        return PayerProof(namings=path.namings, sender=movement.sender)
+            return PayerProof(namings=namings, sender=payer, others=calls.list_others(path, payer, movement.sender))
+        return PayerProof(namings=namings, sender=movement.sender)
 
     def proof_of_deposit(self, place: int, deposit: Deposit) -> PayerProof:
         """Return the evidence of the call that wrote the event.
@@ -127,11 +126,26 @@ class TracedEvidence:
             number = frame.parent
         return b""
 
+    def _list_namings(self, movement: Movement, namings: Sequence[Naming]) -> tuple[Naming, ...]:
+        """Return what calls around a movement name: that by which its holder sent it is his own in any case.
+
+        What whoever gets the money does as he gets it changes nothing: of a refund he would have it say that it is none
+        (ADR 72).
+        """
+        frame = self._tree.frames[self._around[movement.frame]]
+        is_named = frame.kind == CALL and len(frame.calldata) >= REFERENCE_BYTES
+        is_senders = frame.sender == movement.sender and not movement.is_pulled and frame.sender not in self._listed
+        return (replace(namings[0], is_own=True), *namings[1:]) if is_named and is_senders else tuple(namings)
+
     def _is_permitted(self, movement: Movement) -> bool:
         """Whether nobody but its holder lost anything, and the transaction carries his signature that lets him lose."""
         holder = movement.sender
         signed = ((movement.token_address, holder), (PERMIT2, holder))
         return self._payments.losers[0] == (holder,) and not self._permissions.isdisjoint(signed)
+
+    @cached_property
+    def _around(self) -> Sequence[int]:
+        return find_calls_around(self._tree)
 
     @cached_property
     def _permissions(self) -> frozenset[tuple[str, str]]:

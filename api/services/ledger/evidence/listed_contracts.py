@@ -6,7 +6,8 @@ pay with and what is credited have one source.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
@@ -22,6 +23,8 @@ from routing_engine.model import ZERO_ADDRESS
 MOST_AT_ONCE = 64
 """Pools of one transaction that are asked about; nobody's payment goes through more."""
 MOST_REMEMBERED = 10_000
+REMEMBERED_S = 60.0
+"""How long what an endpoint said is taken for granted: a lie, or an answer of a moment's trouble, ends with it."""
 GAS = hex(1_000_000)
 """For each question: whoever wrote the contract that is asked should not keep a node busy."""
 
@@ -65,16 +68,18 @@ class Listed:
 
 
 class ListedContracts:
-    """What is listed on one chain; asks it about markets and remembers what it said.
+    """What is listed on one chain; asks it about markets and remembers what it said for a while.
 
     Parameters
     ----------
     rpc : Asker
         Of the chain.
+    clock : callable
+        Seconds, never going back.
     """
 
-    def __init__(self, rpc: Asker) -> None:
-        self._rpc = rpc
+    def __init__(self, rpc: Asker, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rpc, self._clock = rpc, clock
         self._fixed = _list_fixed(rpc.chain_id)
         self._owing = _list_owing(rpc.chain_id)
         self._named = find_intermediaries(rpc.chain_id)
@@ -83,6 +88,7 @@ class ListedContracts:
         self._factories: frozenset[tuple[object, PoolInterface]] | None = None
         self._told: frozenset[str] = frozenset()
         self._pools: dict[Claim, bool] = {}
+        self._asked_at = clock()
 
     def among(self, logs: Sequence[Log]) -> Listed:
         """Return the listed contracts, with the pools that say they swapped in a transaction with these logs.
@@ -97,6 +103,9 @@ class ListedContracts:
         claims = list(dict.fromkeys(self._find_claims(logs)))[:MOST_AT_ONCE]
         if not claims and not (self._asks_contracts and len(logs) > 1):
             return self._make_listed(frozenset(), {})
+        if self._clock() - self._asked_at >= REMEMBERED_S:
+            self._factories, self._asked_at = None, self._clock()
+            self._pools.clear()
         factories = self._ask_factories()
         self._learn([each for each in claims if each not in self._pools], factories)
         return self._make_listed(

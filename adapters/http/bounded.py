@@ -11,8 +11,8 @@ import io
 import socket
 from typing import Any
 
-MAX_ANSWER_BYTES = 65_536
-"""Of one connection."""
+MAX_HEAD_BYTES = 65_536
+"""Of one answer, with all interim answers before it."""
 
 
 class AnswerTooLong(OSError):
@@ -20,7 +20,7 @@ class AnswerTooLong(OSError):
 
 
 class BoundedReader(io.RawIOBase):
-    """The first bytes that come over a connection.
+    """The first bytes that come over a connection: those of a head, until more are allowed.
 
     Parameters
     ----------
@@ -29,7 +29,11 @@ class BoundedReader(io.RawIOBase):
     """
 
     def __init__(self, source: Any) -> None:
-        self._source, self._left = source, MAX_ANSWER_BYTES
+        self._source, self._left = source, MAX_HEAD_BYTES
+
+    def take_more(self, count: int) -> None:
+        """Read so many bytes more, at most."""
+        self._left += count
 
     def readable(self) -> bool:
         """Say that this can be read."""
@@ -58,7 +62,16 @@ class BoundedReader(io.RawIOBase):
 class BoundedAnswer(http.client.HTTPResponse):
     """An answer that is read through a `BoundedReader`."""
 
+    body_bytes = 0
+    """What may come after the head, beyond what the head has left."""
+
     def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         self.fp.close()
-        self.fp = io.BufferedReader(BoundedReader(sock.makefile("rb", buffering=0)))
+        self._reader = BoundedReader(sock.makefile("rb", buffering=0))
+        self.fp = io.BufferedReader(self._reader)
+
+    def begin(self) -> None:
+        """Read the head, and let the body come."""
+        super().begin()
+        self._reader.take_more(self.body_bytes)
