@@ -69,7 +69,8 @@ class RouteRequest:
         Parallel paths that may be used, 1 to 100. More than one are used where their net output is larger. Where they
         share markets, `Route.paths` takes the merged flows apart again, and may list a few more.
     alternatives : int
-        How many further routes to return if there are so many, 0 to 5; each avoids a market of the best single path.
+        How many further routes to return if there are so many, 0 to 5: the best single path, where the best route is
+        divided, and others that each avoid a market of that path.
     max_price_impact_bps : float, optional
         Routes that lose more to the amount's own size are left out; 0 to 10,000. With 0 only routes whose price does
         not depend on the amount are left.

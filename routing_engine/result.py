@@ -124,14 +124,19 @@ class RouteResult(Table):
                 "there may be a route: raise time_budget_ms or work_budget, or ask for less"
             )
         if self.status is Status.INSUFFICIENT_LIQUIDITY:
-            return InsufficientLiquidity(f"no market path from {pair} can serve {amount} smallest units")
+            return InsufficientLiquidity(
+                f"no market path from {pair} can serve {amount} smallest units: ask for less, or for more if it is "
+                "dust; `unavailable` of the result says which markets found it too little or too much"
+            )
         if self.status is Status.PRICE_IMPACT_TOO_HIGH:
             least = min(route.price_impact for route in self.refused) * BPS
             return PriceImpactTooHigh(
                 f"every route that was found from {pair} loses {least:.1f} bps or more to its own size, and "
                 f"{self.request.max_price_impact_bps} are allowed; trade less, or raise max_price_impact_bps"
             )
-        return NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}")
+        chosen = self.request.allow_protocols is not None or self.request.deny_protocols
+        more = ", or let it use more protocols" if chosen else ""
+        return NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}: raise max_hops{more}")
 
     @property
     def warning(self) -> str:

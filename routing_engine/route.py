@@ -68,8 +68,8 @@ class Route(Table):
         In an order in which they can run: at every token between the ends they spend what the hops before produced, to
         the unit. Each market appears once.
     gas_cost_in, gas_cost_out : int
-        The gas of all hops, valued in `token_in` and in `token_out` at the snapshot's prices, rounded up. An estimate:
-        0 where `gas_priced` is false.
+        The gas of all hops, and what bridges ask for in the chain's coin, valued in `token_in` and in `token_out` at
+        the snapshot's prices, rounded up. An estimate: 0 where `gas_priced` is false.
     gas_priced : bool
         Whether gas prices and native prices were known for every chain used.
     """
@@ -112,7 +112,8 @@ class Route(Table):
         """The hops seen as parallel paths, the largest first.
 
         Each path spends, to the unit, what its hop before gave. Where paths share a hop, each shows its share of the
-        amounts, the fees and the gas; all paths together show what the hop shows. Of few units, a later share may be 0.
+        amounts, the fees and the gas; all paths together show what the hop shows, but for shares below a
+        unit. Of few units, a later share may be 0.
 
         Paths that are searched are merged, and what is merged is taken apart anew. So there may be more paths than the
         request's `max_splits`, and paths of more hops than its `max_hops`. A share of the input that is less than a

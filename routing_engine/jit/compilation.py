@@ -16,7 +16,7 @@ QUIET = "ROUTING_ENGINE_QUIET"
 """Environment variable; with any value but an empty one, the notice is not given."""
 
 NOTICE = f"""\
-routing_engine: compiling the routing kernels, which happens once and takes half a minute to a minute on two idle cores.
+routing_engine: compiling the routing kernels, once for each kind of market, for up to a minute on two idle cores.
 `routing-engine warm` does it beforehand; {QUIET}=1 silences this notice and what follows."""
 
 SHOWN_EVERY_S = 10.0

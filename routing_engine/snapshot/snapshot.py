@@ -36,8 +36,9 @@ MOMENT = ("gas_prices", "blocks", "taken_at", "refused")  # what a snapshot know
 class Snapshot(Table):
     """Markets, gas prices and block numbers that belong together; as a table, a row for each direction of a market.
 
-    Snapshots are equal when their `id` is: when markets and gas prices are. Routes depend on these; where markets
-    stand in another order, searches go another way and may end at another route, within its certificate too.
+    Snapshots are equal when their `id` is: when markets and gas prices are. Routes depend on these alone, in whatever
+    order the markets stand. Those of a file are checked against themselves, as a tick against a price; for one that is
+    made by hand call its `validate`.
 
     Parameters
     ----------
