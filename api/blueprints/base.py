@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from functools import wraps
+from functools import partial, wraps
+from threading import Lock
 from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 import flask
@@ -138,6 +139,10 @@ class Blueprint(flask_smorest.Blueprint):
         """Describe an answer without a body in the OpenAPI document."""
         return cast(Decorator, super().alt_response(status, description=description))
 
+    def register_views_in_doc(self, api: Api, *args: Any, **options: Any) -> None:
+        """Have the views described with the document, which few processes are asked for."""
+        api.describe_later(partial(super().register_views_in_doc, api, *args, **options))
+
     def _serve(self, method: str, rule: str, operation: str) -> Decorator:
         def serve(view: View) -> View:
             strict = _refuse_undeclared(view)
@@ -198,7 +203,10 @@ def _names(schema: Schema) -> set[str]:
 
 
 class Api(flask_smorest.Api):
-    """The OpenAPI document, with the service's error body in it."""
+    """The OpenAPI document, with the service's error body in it.
+
+    Describing all views takes half as long as building the application, so it waits for the first who asks.
+    """
 
     ERROR_SCHEMA = ErrorSchema
     DEFAULT_ERROR_RESPONSE_NAME = None
@@ -206,13 +214,19 @@ class Api(flask_smorest.Api):
     def __init__(self, app: flask.Flask) -> None:
         super().__init__()
         self._documents: dict[str, str] = {}
+        self._undescribed: list[Callable[[], object]] = []
+        self._describing = Lock()
         plugin = MarshmallowPlugin(schema_name_resolver=name_schema)
         self.init_app(app, spec_kwargs={"marshmallow_plugin": plugin})
         for describe in (describe_shape, describe_words, drop_null_default):
             self.ma_plugin.converter.add_attribute_function(describe)
         self.ma_plugin.converter.add_parameter_attribute_function(describe_style)
         for schema in (WebhookBodySchema, StreamMessageSchema):
-            self.spec.components.schema(name_schema(schema), schema=schema)
+            self.describe_later(partial(self.spec.components.schema, name_schema(schema), schema=schema))
+
+    def describe_later(self, describe: Callable[[], object]) -> None:
+        """Have something described, in the order of these calls, once the document is asked for."""
+        self._undescribed.append(describe)
 
     def handle_http_exception(self, error: HTTPException) -> Response:
         """Answer with the service's error body."""
@@ -220,6 +234,9 @@ class Api(flask_smorest.Api):
 
     def build_document(self, base_url: str) -> dict[str, Any]:
         """Build the document that is served."""
+        with self._describing:  # or a second thread would find half of it
+            while self._undescribed:
+                self._undescribed.pop(0)()
         schemas = {name: key[0] for key, name in self.ma_plugin.converter.refs.items()}
         return complete(deepcopy(self.spec.to_dict()), schemas, base_url)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -27,6 +29,20 @@ EVERYWHERE = {"X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLim
 @pytest.fixture
 def document(app: Flask) -> dict[str, Any]:
     return read_document(app)
+
+
+def test_who_asks_at_once_gets_the_whole_document_that_nobody_wanted_before(
+    make_app: Callable[[], Flask], document: dict[str, Any]
+) -> None:
+    app, start = make_app(), Barrier(4)
+    assert app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()["paths"] == {}
+
+    def ask(_: int) -> dict[str, Any]:
+        start.wait()
+        return read_document(app)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(ask, range(4))) == [document] * 4
 
 
 def resolve(document: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
