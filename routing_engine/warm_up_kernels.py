@@ -113,7 +113,7 @@ def _list_divisions(graph: Graph) -> list[Kernel]:
         (rank_columns, (problem, state, Threshold(0.0, 0.0), workspace.scratch, columns)),
         (find_best_paths, (ways, workspace.scratch, *found)),
         (allocate, (1.0, paths.x, merged, 0.0)),
-        (generate_columns, (paths, 1, problem, state, workspace, 1, True)),
+        (generate_columns, (paths, 1, problem, state, workspace, 1, True, np.zeros(1, np.int64))),
     ]
 
 

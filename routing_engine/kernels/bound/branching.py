@@ -57,6 +57,10 @@ is looked whether to go on, and at most."""
 FEWEST = 16
 """Sets of decisions that are looked at before that."""
 
+STALLED, FALLEN = 400_000, 1e-3
+"""Edges after which nothing more is decided where the gap has fallen by no more than this part of it: as a rule nothing
+comes of as many again."""
+
 LEFT = 20.0
 """Small gaps that would be left at most after as many edges as may be, if each closed the same part of what is left."""
 
@@ -92,6 +96,8 @@ def _is_over(count, work, gap, first_gap):
         return True
     if gap <= PROVEN:
         return work >= FINE
+    if work >= STALLED and gap > first_gap * (1.0 - FALLEN):
+        return True
     is_late = work >= TRIAL and count >= FEWEST
     return is_late and gap * (gap / first_gap) ** (MOST / work - 1.0) > LEFT * PROVEN
 

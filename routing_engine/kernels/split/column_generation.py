@@ -19,6 +19,7 @@ from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
+from routing_engine.kernels.split.dead_ends import is_dead_end, mark_paths, note_dead_end
 from routing_engine.kernels.split.flow_network import MergedPaths, create_network
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH
 from routing_engine.kernels.split.pruning import optimise
@@ -116,7 +117,7 @@ def _judge(problem, state, workspace, merged, net, reached, is_thorough):
 
 
 @kernel
-def generate_columns(paths, count, problem, state, workspace, rounds, is_judged):
+def generate_columns(paths, count, problem, state, workspace, rounds, is_judged, ends):
     """Improve an allocation by further paths, beginning with the `count` paths given, and judge it.
 
     Parameters
@@ -129,6 +130,8 @@ def generate_columns(paths, count, problem, state, workspace, rounds, is_judged)
         How often columns may be tried; 0 judges the paths as they are, and thoroughly; less than 0 does so briefly.
     is_judged : bool
         Whether a bound is wanted. Without it, the search does not end where the allocation is proven to be optimal.
+    ends : int64 array
+        Paths of the same problem beside which no other was found: see `dead_ends`. This search's are added.
 
     Returns
     -------
@@ -144,7 +147,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, is_judged)
         What no allocation exceeds over any number of hops; infinite where that is not known.
     """
     reached = fill_limits(problem, state, workspace.scratch.is_adjacent, MANY_WAYS)
-    found = _generate_within_limits(paths, count, problem, state, workspace, (rounds, is_judged), reached)
+    found = _generate_within_limits(paths, count, problem, state, workspace, (rounds, is_judged, ends), reached)
     clear_limits(problem, state, reached)
     return found
 
@@ -152,7 +155,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, is_judged)
 @allocating
 def _generate_within_limits(paths, count, problem, state, workspace, asked, reached):
     """Do what `generate_columns` does, with `inflow` filled for the amount: `reached` tokens."""
-    rounds, is_judged = asked
+    rounds, is_judged, ends = asked
     network, graph = create_network(paths.rows.shape[0], problem.max_hops, problem.work), problem.graph
     spend(problem.work, GENERATION)
     most = problem.max_hops * LABELS
@@ -183,10 +186,14 @@ def _generate_within_limits(paths, count, problem, state, workspace, asked, reac
             continue
         if size == 0:
             break
+        mark = mark_paths(paths.rows, count)
+        if is_dead_end(mark, ends):
+            break
         if bound == np.inf and is_judged:
             bound, slope, flow_bound, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
+            note_dead_end(mark, ends)
             break
         state.shut[fresh] = True
         shut[failures] = fresh

@@ -21,6 +21,9 @@ Part = tuple[Sequence[int], float]
 NO_INPUT = Bounds(0.0, 0.0)
 """Bounds of what nothing is known about."""
 
+ALIKE = 1e-5
+"""Part of the net output by which two allocations differ at most for a close look at one to be one at the other too."""
+
 
 @seal
 @dataclass(frozen=True, slots=True)
@@ -109,11 +112,16 @@ class Allocation:
 def choose_better(one: Allocation, other: Allocation) -> Allocation:
     """Return the better of two allocations of one amount, with the tighter of their bounds.
 
-    All hold for both, but for a bound over paths of fewer markets than the better one was chosen from.
+    All hold for both, but for a bound over paths of fewer markets than the better one was chosen from. Where one was
+    looked at closely, and the better one nets hardly more, another look would take as long and prove no more.
     """
     better = max(one, other, key=attrgetter("net"))
     spoken_of = [each for each in (one, other) if each.max_hops >= better.max_hops]
     tighter = min(spoken_of, key=attrgetter("bound"))
     flow_bound = min(one.flow_bound, other.flow_bound)
     least_input = Bounds(*map(max, one.least_input, other.least_input))
-    return replace(better, bound=tighter.bound, slope=tighter.slope, flow_bound=flow_bound, least_input=least_input)
+    alike = [each for each in spoken_of if each.net >= better.net * (1.0 - ALIKE)]
+    return replace(
+        better, bound=tighter.bound, slope=tighter.slope, flow_bound=flow_bound, least_input=least_input,
+        is_judged=any(each.is_judged for each in alike),
+    )  # fmt: skip

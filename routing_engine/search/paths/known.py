@@ -9,12 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.split.flow_network import Paths
 from routing_engine.search.paths.path_search import ThreadMemory
 
 Found = tuple[float, int, float, float, float]
 """Net output, number of paths, bound, its slope, bound over all flows: as of `generate_columns`."""
+
+
+ENDS = 63
+"""How many sets of paths are remembered, for each problem, at which searches have ended."""
+
+_NO_ENDS = np.zeros(1, np.int64)
+"""Where none are remembered, and none can be."""
+
+
+class _Ends(NamedTuple):
+    """Where searches of a problem have ended, and the problem, whose arrays the key names by where they lie."""
+
+    marks: npt.NDArray[np.int64]
+    problem: SplitProblem
 
 
 class _Answer(NamedTuple):
@@ -35,17 +52,18 @@ def find_once(
 ) -> Found:  # fmt: skip
     """Do what a kernel that finds columns does, or return what it did before; paths are changed in place.
 
-    Nothing is remembered where nothing is `known`.
+    A search ends where one of the same problem has ended. Nothing is remembered where nothing is `known`.
     """
     if known is None:
-        return find(paths, count, problem, *memory, rounds, is_judged)
+        return find(paths, count, problem, *memory, rounds, is_judged, _NO_ENDS)
     arrays = problem.graph.forward.edges, problem.allowed, problem.units
     numbers = problem.start, problem.end, problem.max_hops, problem.amount, problem.least_price
-    given = count, paths.x.size, paths.rows[:count].tobytes(), paths.x[:count].tobytes(), problem.gas.tobytes()
-    key = (*map(id, arrays), *numbers, *given, rounds, is_judged)
+    posed = *map(id, arrays), *numbers, problem.gas.tobytes(), paths.x.size
+    key = *posed, count, paths.rows[:count].tobytes(), paths.x[:count].tobytes(), rounds, is_judged
     answer: _Answer | None = known.get(key)
     if answer is None:
-        found = find(paths, count, problem, *memory, rounds, is_judged)
+        ends: _Ends = known.get(posed) or known.setdefault(posed, _Ends(np.zeros(ENDS + 1, np.int64), problem))
+        found = find(paths, count, problem, *memory, rounds, is_judged, ends.marks)
         known[key] = _Answer(found, Paths(paths.rows.copy(), paths.x.copy()), problem)
         return found
     paths.rows[:], paths.x[:] = answer.paths

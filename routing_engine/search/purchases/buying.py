@@ -43,8 +43,9 @@ DOUBTFUL, SAME = 1e-4, 1e-3
 """Part of the input that may be saved from which on it is sold from nothing again, unless it differs by no more than
 this part from the one for which that was done, or saved no more than that."""
 
-AGAIN = 4
-"""How often it is sold from nothing again at most."""
+FEW, AGAIN = 16, 4
+"""Up to how many paths are the best for an input that differs by less than `ALIKE`, too; and how often it is sold from
+nothing again at most."""
 
 SAVED, MUCH_SAVED, PROVEN = 3e-5, 0.02, 3e-6
 """Part of the cost that a further look must have saved for another to be taken; and for one over usual hops; and part
@@ -154,8 +155,8 @@ class Purchase:
                 break
             before = bought
             self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.least_price)
-            better = self._splitter.improve(bought.allocation.list_parts(), longer=longer)
-            self._open = measure_gap(better)
+            better = self._splitter.improve(bought.allocation.list_parts(), longer=longer, is_judged=longer)
+            self._open = measure_gap(better) if longer else self._open
             bought = self._basket.choose(bought, [better], bought.searched)
             saved = (before.cost - bought.cost) / bought.cost
             if longer:
@@ -166,11 +167,12 @@ class Purchase:
     def _sell_again(self, bought: Bought) -> None:
         """Sell the input that is needed as exact-in would, and look for longer paths from there, while that saves much.
 
-        Not where so little is open, nor where about this input was sold already.
+        Not where so little is open, nor where about this input was sold already. Few paths that are best for an input
+        are best for one nearby, too.
         """
         for _ in range(AGAIN):
-            amount = bought.flows.amount
-            if self._open <= DOUBTFUL or is_alike(amount, bought.searched, SAME) or self._splitter.is_over:
+            amount, same = bought.flows.amount, ALIKE if bought.allocation.count <= FEW else SAME
+            if self._open <= DOUBTFUL or is_alike(amount, bought.searched, same) or self._splitter.is_over:
                 break
             found = self._basket.match(sell(self._query, self._allowed, amount), amount)
             if found is None or found.allocation.count == 1:
@@ -203,7 +205,7 @@ class Purchase:
                 break
             before, amount = bought, bought.flows.amount
             self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.least_price)
-            bought = self._basket.choose(bought, begin_anew(self._splitter, bought.allocation), amount)
+            bought = self._basket.choose(bought, begin_anew(self._splitter, bought.allocation, is_judged=False), amount)
             if before.cost - bought.cost < SAVED * bought.cost:
                 bought = self._basket.choose(bought, sell_as_asked(self._query, self._allowed, amount), amount)
             if before.cost - bought.cost < SAVED * bought.cost:

@@ -159,7 +159,8 @@ class Splitter:
         is_known = any(paths == {tuple(edges) for edges, _ in parts} for parts in gone_on)
         if is_known or (not is_doubtful and fewer.net <= allocation.net):
             return allocation
-        return choose_better(allocation, self._improve(fewer.list_parts(), problem))
+        is_asked = self._is_free or (is_first and not self._may_be_longer(fewer.count))  # else more hops follow
+        return choose_better(allocation, self._improve(fewer.list_parts(), problem, is_judged=is_asked))
 
     def improve(self, starts: Sequence[Part], *, longer: bool = False, is_judged: bool = True) -> Allocation:
         """Improve an allocation by further paths, as long as its net output grows; a split also by longer ones.
@@ -206,9 +207,8 @@ class Splitter:
         if is_settled or not allocation.is_open(PROVEN_OF_FEW if allocation.count <= FEW else PROVEN):
             return allocation
         problem = self._problem._replace(max_hops=allocation.max_hops)
-        return replace(
-            choose_better(allocation, self._improve(allocation.list_parts(), problem, JUDGE)), is_judged=True
-        )
+        judged = self._improve(allocation.list_parts(), problem, JUDGE)
+        return replace(choose_better(allocation, judged), is_judged=True)
 
     def bound_input_at(self, rate: float, amount: float, allocation: Allocation) -> Bounds:
         """Return bounds of the input and gas of all routes that give the request's output.
