@@ -43,6 +43,9 @@ limits of flows, without which dear gas counts for little, and prices every toke
 FAILURES = 8
 """Columns in a row that may fail before the search ends."""
 
+VERY_MANY = 100
+"""Paths that are as many as a request may use."""
+
 ENOUGH, ENOUGH_WITHOUT_GAS = 1e-6, 1e-7
 """Relative gaps to the certificate at which the search ends without trying again.
 
@@ -61,9 +64,10 @@ def _find_new_edge(path, used, state):
 
 @inner
 def _is_full(merged):
-    """Whether hardly any path can be added: as many are in use as may be, or the network has no place for its edges."""
+    """Whether no path can be added, or of very many hardly any, as the network has no place for its edges."""
     capacity, max_hops = merged.network.step.shape
-    return merged.path_count == capacity or merged.edge_count > MAX_EDGES - max_hops
+    has_place = capacity <= VERY_MANY or merged.edge_count <= MAX_EDGES - max_hops
+    return merged.path_count == capacity or not has_place
 
 
 @inner

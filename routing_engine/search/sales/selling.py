@@ -51,12 +51,10 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
     """
     if single.price_impact > HOPELESS and _compare_values(query, single) < 1.0 - HOPELESS:
         return [_divide_hopeless(query, splitter, single, allowed)]
-    crowd = Crowd(splitter, single.price_impact)
-    if crowd.may_form:
-        first = crowd.wide.improve([single.get_part()])
-        if first.count > query.request.max_splits:
-            return crowd.divide(first, [single.get_part()])
-    allocation = crowd.keep_largest(crowd.wide.allocate(*single.list_starts()))
+    first, crowd = splitter.improve([single.get_part()]), Crowd(splitter, single.price_impact)
+    if crowd.has_formed(first):
+        return crowd.divide(first, [single.get_part()])
+    allocation = splitter.allocate(*single.list_starts())
     longer = splitter.extend(allocation)
     if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
         longer = _begin_with_fewer_hops(query, single, longer, allowed)
