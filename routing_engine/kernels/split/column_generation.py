@@ -20,7 +20,7 @@ from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
 from routing_engine.kernels.split.dead_ends import is_dead_end, mark_paths, note_dead_end
-from routing_engine.kernels.split.flow_network import MergedPaths, create_network
+from routing_engine.kernels.split.flow_network import MAX_EDGES, MergedPaths, create_network
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH
 from routing_engine.kernels.split.pruning import optimise
 from routing_engine.kernels.split.try_columns import find_columns, try_columns
@@ -44,6 +44,9 @@ limits of flows, without which dear gas counts for little, and prices every toke
 FAILURES = 8
 """Columns in a row that may fail before the search ends."""
 
+VERY_MANY = 100
+"""Paths that are as many as a request may use."""
+
 ENOUGH, ENOUGH_WITHOUT_GAS = 1e-6, 1e-7
 """Relative gaps to the certificate at which the search ends without trying again.
 
@@ -58,6 +61,14 @@ def _find_new_edge(path, used, state):
         if e >= 0 and not state.shut[e] and e not in used:
             return e
     return -1
+
+
+@inner
+def _is_full(merged):
+    """Whether no path can be added, or of very many hardly any, as the network has no place for its edges."""
+    capacity, max_hops = merged.network.step.shape
+    has_place = capacity <= VERY_MANY or merged.edge_count <= MAX_EDGES - max_hops
+    return merged.path_count == capacity or not has_place
 
 
 @inner
@@ -97,8 +108,8 @@ def _judge(problem, state, workspace, merged, net, reached, is_thorough):
         flow_bound, flow_slope = _judge_against_all_flows(problem, state, workspace, merged, net)
         if flow_bound <= proven:
             return flow_bound, flow_slope, flow_bound, reached
-    is_full = merged.path_count == merged.network.step.shape[0]  # then better routes may need more paths
-    bound, slope = certify(problem, state, workspace, merged, net, is_full and not is_thorough)
+    may_give_up = _is_full(merged) and not is_thorough  # then better routes may need more paths
+    bound, slope = certify(problem, state, workspace, merged, net, may_give_up)
     if flow_bound < bound:
         bound, slope = flow_bound, flow_slope
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any() or net <= 0.0:
@@ -169,8 +180,8 @@ def _generate_within_limits(paths, count, problem, state, workspace, asked, reac
     stage = 0 if _find_least_gas(merged, problem.gas) < NEARLY_FREE * net else len(MIN_GAINS) - 1
     slope, flow_bound, is_thorough = 0.0, np.inf, rounds == 0
     for _ in range(rounds):
-        if count == paths.x.size or is_spent(problem.work):
-            break  # no path can be added
+        if _is_full(merged) or is_spent(problem.work):
+            break
         used = network.edge[:total].copy()
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
         before = net

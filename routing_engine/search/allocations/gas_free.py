@@ -37,6 +37,7 @@ def begin_with_gas(
     found: Allocation,
     problem: SplitProblem,
     is_over: Callable[[], bool],
+    parts: Sequence[float] = MARKET_PARTS,
 ) -> Allocation:
     """Return the best of an allocation and those that begin as if gas cost something.
 
@@ -48,9 +49,11 @@ def begin_with_gas(
         Without gas.
     is_over : callable
         Whether the time is spent; asked before each search.
+    parts : sequence of float
+        What a market costs then, as parts of the net output.
     """
     best = found
-    for part in MARKET_PARTS if found.bound > found.net * (1.0 + OPEN) else ():
+    for part in parts if found.bound > found.net * (1.0 + OPEN) else ():
         if is_over():
             break
         gas = np.full(problem.gas.size, max(0.0, found.net) * part / MARKET_GAS)

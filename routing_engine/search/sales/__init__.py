@@ -1,5 +1,5 @@
 """Exact-in: an amount that is sold, begun with paths that take it.
 
-May import `curves`, `deadline`, `errors`, `jit`, `request`, `route`, `search.allocations`, `search.paths` and
-`search.splits`. Begin with `selling.py`.
+May import `curves`, `deadline`, `errors`, `jit`, `kernels`, `request`, `route`, `search.allocations`,
+`search.paths` and `search.splits`. Begin with `selling.py`.
 """

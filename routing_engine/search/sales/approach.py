@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from routing_engine.jit.direct_call import Compiled
+from routing_engine.kernels.bound import flow_limits
+from routing_engine.kernels.split import try_columns
 from routing_engine.search.allocations.allocation import Allocation, Part, choose_better
 from routing_engine.search.splits.split import DOUBTFUL, Splitter
+
+_fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
+_append_open_paths = Compiled(try_columns.append_open_paths)
 
 STEPS = 24
 """Amounts at which an allocation is improved at most."""
@@ -57,7 +63,7 @@ class Approach:
             moved = self._improve_at(allocation, scale)
             if moved.net > -inf:
                 return moved
-            opened = self._splitter.open_up(allocation, scale)
+            opened = _open_up(self._splitter, allocation, scale)
             if opened.count > allocation.count:
                 allocation = opened
             else:
@@ -75,6 +81,17 @@ class Approach:
         scale *= allocation.amount / sum([part for _, part in self._starts])
         fresh = self._splitter.grow([(edges, part * scale) for edges, part in self._starts], self._others)
         return choose_better(moved, fresh)
+
+
+def _open_up(splitter: Splitter, allocation: Allocation, scale: float) -> Allocation:
+    """Return an allocation with further paths that take nothing yet, around the edges that are full."""
+    (state, workspace), parts, max_hops = splitter.memory, allocation.list_parts(), splitter.problem.max_hops
+    paths = Allocation.from_parts(parts, splitter.request.max_splits, max_hops).paths
+    problem = splitter.problem._replace(amount=allocation.amount * scale)
+    reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
+    count = _append_open_paths(paths, len(parts), problem, state, workspace.scratch)
+    _clear_limits(problem, state, reached)
+    return Allocation(paths, count, max_hops=max_hops)
 
 
 def approach_amount(splitter: Splitter, starts: Sequence[Part], others: Sequence[Sequence[int]]) -> Allocation:

@@ -15,6 +15,7 @@ from routing_engine.search.allocations.allocation import Allocation, Part
 from routing_engine.search.paths.single import Single
 from routing_engine.search.sales.approach import approach_amount
 from routing_engine.search.sales.climb import climb
+from routing_engine.search.sales.crowd import Crowd
 from routing_engine.search.sales.full_paths import collect_full_paths
 from routing_engine.search.sales.otherwise import begin_otherwise
 from routing_engine.search.splits.few_paths import choose_few_paths
@@ -50,6 +51,9 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
     """
     if single.price_impact > HOPELESS and _compare_values(query, single) < 1.0 - HOPELESS:
         return [_divide_hopeless(query, splitter, single, allowed)]
+    first, crowd = splitter.improve([single.get_part()]), Crowd(splitter, single.price_impact)
+    if crowd.has_formed(first):
+        return crowd.divide(first, [single.get_part()])
     allocation = splitter.allocate(*single.list_starts())
     longer = splitter.extend(allocation)
     if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):

@@ -16,8 +16,7 @@ from routing_engine.deadline import UNLIMITED_WORK, Budget
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.kernels.arrays import SplitProblem
-from routing_engine.kernels.bound import flow_limits
-from routing_engine.kernels.split import column_generation, try_columns
+from routing_engine.kernels.split import column_generation
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
 from routing_engine.search.allocations.allocation import NO_INPUT, Allocation, Part, choose_better
@@ -29,9 +28,7 @@ from routing_engine.search.allocations.steps_entered import count_gas
 from routing_engine.search.paths.known import find_once
 from routing_engine.search.paths.path_search import ThreadMemory
 
-_fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
 _generate_columns = Compiled(column_generation.generate_columns)
-_append_open_paths = Compiled(try_columns.append_open_paths)
 
 ROUNDS, JUDGE, JUDGE_BRIEFLY = 60, 0, -1
 """How often columns may be tried; or that paths are only judged, thoroughly or briefly."""
@@ -74,11 +71,12 @@ class Splitter:
         self, valuation: Valuation, request: RouteRequest, allowed: npt.NDArray[np.bool_], memory: ThreadMemory,
         budget: Budget, usual_hops: int, gas_rate: float | None = None,
     ) -> None:  # fmt: skip
-        self.request, self.graph, self._memory, self._budget = request, valuation.graph, memory, budget
+        self.request, self.graph, self.memory, self._budget = request, valuation.graph, memory, budget
+        self._capacity = request.max_splits
         self._known = budget.known if request.max_splits > 1 else None  # of one path nothing is asked twice
         graph, gas_cost = valuation.graph, valuation.gas_cost
         start, end = graph.index[request.token_in], graph.index[request.token_out]
-        self._gas_cost, self._is_free, self._last = gas_cost, valuation.is_free, -UNLIMITED_WORK
+        self._gas_cost, self.is_free, self._last = gas_cost, valuation.is_free, -UNLIMITED_WORK
         gas = gas_cost * (graph.units[end] if gas_rate is None else graph.units[start] * gas_rate)
         self._problem = SplitProblem(
             graph=graph.arrays, allowed=allowed, wraps=graph.wraps, gas=gas, units=valuation.settled_units,
@@ -97,7 +95,7 @@ class Splitter:
 
     def is_doubtful(self, allocation: Allocation) -> bool:
         """Whether so much is open that another way to an allocation is worth its time."""
-        return allocation.is_open(DOUBTFUL_WITHOUT_GAS if self._is_free else DOUBTFUL)
+        return allocation.is_open(DOUBTFUL_WITHOUT_GAS if self.is_free else DOUBTFUL)
 
     def allocate(
         self, starts: Sequence[Part], price_impact: float = 0.0, others: Sequence[Sequence[int]] = ()
@@ -115,10 +113,10 @@ class Splitter:
             Good single paths, the best first: where to begin a second way to the allocation, with fewer hops.
         """
         allocation = self.grow(starts, others)
-        if self._is_free:
+        if self.is_free:
             allocation = begin_with_gas(self._improve, starts, allocation, self._problem, self._budget.is_spent)
         is_oversized = price_impact > OVERSIZED_IMPACT
-        for part in SMALLER_PARTS if is_oversized else OTHER_PARTS if self._is_free else ():
+        for part in SMALLER_PARTS if is_oversized else OTHER_PARTS if self.is_free else ():
             may_gain = is_oversized or (allocation.count <= FEW_ENOUGH and self.is_doubtful(allocation))
             if not may_gain or self._budget.is_spent():
                 break
@@ -159,7 +157,7 @@ class Splitter:
         is_known = any(paths == {tuple(edges) for edges, _ in parts} for parts in gone_on)
         if is_known or (not is_doubtful and fewer.net <= allocation.net):
             return allocation
-        is_asked = self._is_free or (is_first and not self._may_be_longer(fewer.count))  # else more hops follow
+        is_asked = self.is_free or (is_first and not self._may_be_longer(fewer.count))  # else more hops follow
         return choose_better(allocation, self._improve(fewer.list_parts(), problem, is_judged=is_asked))
 
     def improve(self, starts: Sequence[Part], *, longer: bool = False, is_judged: bool = True) -> Allocation:
@@ -176,6 +174,12 @@ class Splitter:
         other._problem = problem
         return other
 
+    def with_capacity(self, paths: int) -> Splitter:
+        """Return a splitter of the same request that divides over up to so many paths."""
+        other = copy(self)
+        other._capacity = paths
+        return other
+
     def limit_steps(self, steps: int) -> Splitter:
         """Return a splitter of the same request that is over after so many steps of work from now on."""
         other = copy(self)
@@ -184,18 +188,8 @@ class Splitter:
 
     def value_input_at(self, rate: float) -> Splitter:
         """Return a splitter to which gas, and in bounds what is left of the input, are worth `rate` a unit."""
-        gas, least_price = self._gas_cost * self.graph.units[self._problem.start] * rate, 0.0 if self._is_free else rate
+        gas, least_price = self._gas_cost * self.graph.units[self._problem.start] * rate, 0.0 if self.is_free else rate
         return self.with_problem(self._problem._replace(gas=gas, least_price=least_price))
-
-    def open_up(self, allocation: Allocation, scale: float) -> Allocation:
-        """Return an allocation with further paths that take nothing yet, around the edges that are full."""
-        (state, workspace), parts = self._memory, allocation.list_parts()
-        paths = Allocation.from_parts(parts, self.request.max_splits, self._problem.max_hops).paths
-        problem = self._problem._replace(amount=allocation.amount * scale)
-        reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
-        count = _append_open_paths(paths, len(parts), problem, state, workspace.scratch)
-        _clear_limits(problem, state, reached)
-        return Allocation(paths, count, max_hops=self._problem.max_hops)
 
     def judge(self, starts: Sequence[Part], *, briefly: bool = False) -> Allocation:
         """Return an allocation to just these paths, with its bound: a close one, or one that is soon found."""
@@ -203,7 +197,7 @@ class Splitter:
 
     def look_closer(self, allocation: Allocation) -> Allocation:
         """Return an allocation with a closer bound than while paths were looked for, where that is worth its time."""
-        is_settled = allocation.is_judged or self._is_free or self.is_over
+        is_settled = allocation.is_judged or self.is_free or self.is_over
         if is_settled or not allocation.is_open(PROVEN_OF_FEW if allocation.count <= FEW else PROVEN):
             return allocation
         problem = self._problem._replace(max_hops=allocation.max_hops)
@@ -225,11 +219,11 @@ class Splitter:
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
         if (amount := sum([float(part) for _, part in starts])) != problem.amount or max_hops != problem.max_hops:
             problem = problem._replace(amount=amount, max_hops=max_hops)
-        capacity = self.request.max_splits if rounds > 0 else len(starts)
+        capacity = self._capacity if rounds > 0 else len(starts)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
-        asked = paths, len(starts), problem, self._memory, rounds, is_judged
+        asked = paths, len(starts), problem, self.memory, rounds, is_judged
         net, count, bound, slope, flow_bound = find_once(self._known, _generate_columns, *asked)
-        rate, least = slope if self._is_free else problem.least_price, NO_INPUT
+        rate, least = slope if self.is_free else problem.least_price, NO_INPUT
         if self.request.side == Side.EXACT_OUT and rate > 0.0:
             least = bound_inputs(self.request.amount, amount, self.least_gas, rate, Bounds(bound, flow_bound))
         return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, rounds <= 0, least)

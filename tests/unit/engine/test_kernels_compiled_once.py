@@ -14,6 +14,7 @@ from routing_engine.jit.direct_call import Compiled
 from routing_engine.search.allocations import reallocation
 from routing_engine.search.paths import path_search
 from routing_engine.search.replays import least_input
+from routing_engine.search.sales import approach
 from routing_engine.search.splits import query, split
 from tests.support.mixed import GAS_PRICES, mixed_markets
 
@@ -52,7 +53,7 @@ def compiled_kernels() -> list[Compiled]:
     """List the kernels that searches and divisions call without the dispatcher."""
     return [
         each
-        for module in (path_search, query, split, reallocation, least_input)
+        for module in (path_search, query, split, reallocation, least_input, approach)
         for each in vars(module).values()
         if isinstance(each, Compiled)
     ]
