@@ -36,9 +36,8 @@ MOMENT = ("gas_prices", "blocks", "taken_at", "refused")  # what a snapshot know
 class Snapshot(Table):
     """Markets, gas prices and block numbers that belong together; as a table, a row for each direction of a market.
 
-    Snapshots are equal when their `id` is: when markets and gas prices are. Routes depend on these alone, in whatever
-    order the markets stand. Those of a file are checked against themselves, as a tick against a price; for one that is
-    made by hand call its `validate`.
+    Snapshots are equal when their `id` is: when markets and gas prices are; routes depend on these alone. Markets of a
+    file are checked, as a tick against a price; for one that is made by hand call its `validate`.
 
     Parameters
     ----------
