@@ -118,7 +118,8 @@ def _add_owners(database: Database) -> None:
             return
     order = select(PaymentOrder).where(PaymentOrder.id == Refund.order_id)
     owner = {
-        name: order.with_only_columns(getattr(PaymentOrder, name)).scalar_subquery() for name in ("vendor_id", "env_mode")
+        column.key: order.with_only_columns(column).scalar_subquery()
+        for column in (PaymentOrder.vendor_id, PaymentOrder.env_mode)
     }
     with database.write() as session:
         session.execute(update(Refund).where(unowned).values(**owner).execution_options(synchronize_session=False))

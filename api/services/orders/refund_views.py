@@ -35,7 +35,8 @@ def describe_refunds(money: Money) -> list[dict[str, Any]]:
     list of dict
         For each its ``id``, the ``transfer`` that brought it, ``chain_id``, ``token``, ``amount`` that was asked for,
         ``amount_sent``, ``to``, ``hash`` and ``timestamp`` of what was sent last, ``status``, the vendor's ``note`` and
-        ``created_at``; and ``transaction``, what the wallet at the settlement address has to sign of it still; None once all is sent, or it is cancelled.
+        ``created_at``; and ``transaction``, what the wallet at the settlement address has to sign of it still; None
+        once all is sent, or it is cancelled.
     """
     return [describe_refund(money, each) for each in money.refunds]
 

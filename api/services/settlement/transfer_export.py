@@ -106,9 +106,7 @@ def select_transfers(session: Session, owner: Owner, wanted: TransferFilter) -> 
 
 def _describe(session: Session, env_mode: EnvMode, rows: Sequence[Row[Any]]) -> list[list[str]]:
     deposits, refunded = _load_deposits(session, env_mode, rows), _load_refunded(session, rows)
-    return [
-        _describe_transfer(row, env_mode, deposits.get(row.bridge_id), refunded.get(row.refund_id)) for row in rows
-    ]
+    return [_describe_transfer(row, env_mode, deposits.get(row.bridge_id), refunded.get(row.refund_id)) for row in rows]
 
 
 def _load_deposits(session: Session, env_mode: EnvMode, rows: Sequence[Row[Any]]) -> Mapping[str, Any]:

@@ -104,7 +104,8 @@ def test_nobody_lists_refunds_of_others(
     (mine,) = list_ids(shop)
     for cursor in (mine, "rf_zz", "rf_" + "0" * 32):
         query = {"query_string": {"cursor": cursor}, "headers": other_merchant.headers("test")}
-        assert_error(shop.client.get("/api/v1/refund", **query), 400, {"cursor": "Expected the next_cursor of an earlier page"})
+        refused = shop.client.get("/api/v1/refund", **query)
+        assert_error(refused, 400, {"cursor": "Expected the next_cursor of an earlier page"})
     assert_error(shop.get("/api/v1/refund?env_mode=live"), 403)
     wrong = shop.get("/api/v1/refund?status=done&cursor=po_1")
     assert wrong.status_code == 400
