@@ -67,8 +67,13 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "changePaymentOrder": (lambda c: c.orders.change_metadata("po_1", {"cart": "8"}), models.PaymentOrder),
     "listRefunds": (
         lambda c: c.refunds.list(
-            status=["requested", "sent"], env_mode="test", payment_order_id="po_1", limit=5, cursor="rf_1",
-            created_from=FILTER["created_from"], created_to=FILTER["created_to"],
+            status=["requested", "sent"],
+            env_mode="test",
+            payment_order_id="po_1",
+            limit=5,
+            cursor="rf_1",
+            created_from=FILTER["created_from"],
+            created_to=FILTER["created_to"],
         ),
         models.ListedRefund,
     ),
@@ -103,7 +108,12 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "rotateWebhookSecret": (lambda c: c.webhooks.rotate_secret("ep_1"), models.SecretSubscription),
     "enableWebhookSubscription": (lambda c: c.webhooks.enable("ep_1"), models.Enabled),
     "redeliverMissedEvents": (lambda c: c.webhooks.redeliver_missed("ep_1", "evt_1", limit=5), models.RedeliveredPage),
-    "listWebhookDeliveries": (lambda c: c.webhooks.list_deliveries("ep_1", limit=5, status=["failed", "cancelled"], event_id="evt_1", payment_order_id="po_1"), models.Delivery),
+    "listWebhookDeliveries": (
+        lambda c: c.webhooks.list_deliveries(
+            "ep_1", limit=5, status=["failed", "cancelled"], event_id="evt_1", payment_order_id="po_1"
+        ),
+        models.Delivery,
+    ),
     "redeliverWebhookDelivery": (lambda c: c.webhooks.redeliver("dlv_1"), models.Delivery),
     "listEvents": (
         lambda c: c.events.list(

@@ -18,7 +18,12 @@ from api.services.orders.refund_views import RefundStatus
 
 TRANSFER_EXAMPLE = "tr_01kjmr9q3n8d0w5e7x2v4b6c1m9k3j7h5gf"
 REFUND_EXAMPLE = "rf_0b9d52c6e7a1f4380d6c2b7e95a3f148"
-EXAMPLE = {"transfer": TRANSFER_EXAMPLE, "amount": "10000000", "to": "0x1f9090aae28b8a3dceadf281b0f12828e676c326"}
+EXAMPLE = {
+    "transfer": TRANSFER_EXAMPLE,
+    "amount": "10000000",
+    "to": "0x1f9090aae28b8a3dceadf281b0f12828e676c326",
+    "note": "RMA-1042",
+}
 """10 USDC of 25."""
 
 

@@ -18,7 +18,7 @@ from tests.support.databases import DIALECTS, Databases
 from tests.support.plans import explain_all
 from tests.support.webhooks import SUBSCRIPTIONS, Desk
 
-CROWD = 3000
+CROWD, ORDERS = 3000, 300
 
 
 def list_events(desk: Desk, merchant: Merchant, webhook_id: str, query: str) -> list[str]:
@@ -120,11 +120,11 @@ class TestPlans:
     ) -> None:
         webhook_id = desk.subscribe(merchant)["webhook_id"]
         with desk.resources.database.write() as session:
-            session.add(order_of(merchant, "po_1"))
+            session.add_all([order_of(merchant, f"po_{each}") for each in range(ORDERS)])
             session.flush()
             made = {"vendor_id": merchant.id, "type": "payment_success", "env_mode": "test", "payload": "{}"}
-            rows = [{**made, "id": f"evt_{each}", "created_at": START, "order_id": None} for each in range(CROWD)]
-            rows[7]["order_id"] = "po_1"
+            made |= {"created_at": START}
+            rows = [{**made, "id": f"evt_{each}", "order_id": f"po_{each % ORDERS}"} for each in range(CROWD)]
             session.execute(insert(WebhookEvent), rows)
             sent = {"subscription_id": webhook_id, "status": "delivered", "created_at": START, "attempts": 1}
             rows = [{**sent, "id": f"dlv_{each}", "event_id": f"evt_{each}"} for each in range(CROWD)]
