@@ -146,7 +146,9 @@ class OrderPriceAnswer(AnswerSchema):
 
 
 class PaymentLinkAnswer(AnswerSchema):
-    """A payment link."""
+    """A payment link; the first answer to a request, which a version before gave and a repetition gets, is shorter."""
+
+    sometimes = frozenset({"expires_at", "order_price"})
 
     payment_order_id = Text("Id of the new order", example=ORDER_EXAMPLE)
     payment_url = UrlText("Where to send the customer", example=f"https://pay.example/payment/{ORDER_EXAMPLE}")

@@ -66,8 +66,12 @@ export interface TransferFilter {
   readonly env_mode?: schema.EnvMode | undefined;
 }
 
+type Given = Omit<OrderFilter & RefundFilter, "status"> &
+  TransferFilter &
+  PageChoice & { readonly status?: string | readonly string[] | undefined };
+
 /** A filter as the query has it: each entry of `metadata` under `metadata[key]`, as JSON writes it. */
-export function writeFilter({ metadata = {}, ...filter }: OrderFilter & TransferFilter & Omit<RefundFilter, "status"> & PageChoice) {
+export function writeFilter({ metadata = {}, ...filter }: Given) {
   const given = Object.entries(filter).map(([name, value]) => [name, value instanceof Date ? writeMoment(value) : value]);
   const entries = Object.entries(metadata).map(([key, value]) => [
     `metadata[${key}]`,

@@ -676,7 +676,7 @@ export interface components {
              */
             expires_at?: string;
         };
-        /** @description A payment link. */
+        /** @description A payment link; the first answer to a request, which a version before gave and a repetition gets, is shorter. */
         PaymentLink: {
             /** @description Id of the new order */
             payment_order_id: string;
@@ -689,9 +689,9 @@ export interface components {
              * Format: date-time
              * @description Until when the customer may pay
              */
-            expires_at: string;
+            expires_at?: string;
             /** @description What it costs: compare it with your own */
-            order_price: components["schemas"]["OrderPrice"];
+            order_price?: components["schemas"]["OrderPrice"];
         };
         /** @description The price of one piece, as it was given. */
         UnitPrice: {

@@ -810,15 +810,15 @@ class OrderPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentLink:
-    """A payment link."""
+    """A payment link; the first answer to a request, which a version before gave and a repetition gets, is shorter."""
 
     payment_order_id: str
     """Id of the new order."""
     payment_url: str
     """Where to send the customer."""
-    expires_at: datetime
+    expires_at: datetime | None = None
     """Until when the customer may pay."""
-    order_price: OrderPrice
+    order_price: OrderPrice | None = None
     """What it costs: compare it with your own."""
 
 
