@@ -18,6 +18,7 @@ __all__ = [
     "NoRoute",
     "OrderFilter",
     "ReceivedEvent",
+    "RefundFilter",
     "Refused",
     "Retries",
     "WebhookRefused",
