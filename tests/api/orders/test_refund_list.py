@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from sqlalchemy import insert, update
+from alembic import command
+from sqlalchemy import insert, select, update
 from sqlalchemy import text as sql
 
 from api.domain.clock import format_time
@@ -15,6 +16,7 @@ from api.domain.env import EnvMode
 from api.domain.refund_filter import RefundFilter
 from api.services.orders.refund_list import build_query
 from api.services.simulator import ledger
+from api.storage import migrations
 from api.storage.db import Database
 from api.storage.tables import Refund
 from tests.api.conftest import Merchant
@@ -149,8 +151,8 @@ def own_database(request: pytest.FixtureRequest, databases: Databases) -> Iterat
         yield own
 
 
-class TestPlans:
-    """The list reads by an index, also where a database knows how many rows there are."""
+class TestOwnDatabase:
+    """On a database of its own: the list reads by an index, also where a database knows how many rows there are."""
 
     @pytest.fixture
     def database(self, own_database: Database) -> Database:
@@ -178,3 +180,12 @@ class TestPlans:
         assert "ix_refunds_vendor_id_env_mode_created_at_id" in plan, plan
         assert "SCAN" not in plan, plan
         assert "Seq Scan" not in plan, plan
+
+    def test_refunds_of_before_get_their_vendor_with_the_schema(self, shop: Shop) -> None:
+        (asked,) = refund(shop, paid(shop)).get_json()["refunds"]
+        database = shop.resources.database
+        command.downgrade(migrations.make_alembic_config(database.engine), "0014")
+        assert migrations.upgrade(database.engine) == migrations.find_latest_revision()
+        with database.read() as session:
+            assert session.execute(select(Refund.vendor_id, Refund.env_mode)).all() == [(shop.merchant.id, "test")]
+        assert list_ids(shop) == [asked["id"]]
