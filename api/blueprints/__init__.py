@@ -23,6 +23,7 @@ from api.blueprints import (
     payments,
     quote_replays,
     quotes,
+    refunds,
     routes,
     tokens,
     unmatched_transfers,
@@ -42,7 +43,9 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
     limits.protect_trials(routes.blueprint, routes.asks_for_trial)
     api.register_blueprint(quote_replays.blueprint)
     limits.protect(quote_replays.blueprint, routing=True, replaying=True)
-    for resource in (payment_links, payments, unmatched_transfers, branding, tokens, webhooks, events, api_keys):
+    for resource in (
+        *(payment_links, payments, refunds, unmatched_transfers, branding, tokens, webhooks, events, api_keys),
+    ):
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)
     api.register_blueprint(exports.blueprint)

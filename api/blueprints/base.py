@@ -25,6 +25,7 @@ from api.blueprints.repeats import RepeatHeaders, answer_once
 from api.bodies.errors import answer_http_error
 from api.bodies.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
 from api.context import get_resources
+from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, Problem, UnsupportedMedia
 from api.openapi.converters import describe_shape, describe_style, describe_words, drop_null_default, name_schema
 from api.openapi.document import complete
@@ -34,7 +35,7 @@ from api.schemas.fields.deep_objects import fold_deep_objects, is_within_object
 from api.schemas.routing.stream import StreamMessageSchema
 from api.schemas.webhooks.events import WebhookBodySchema
 from api.web.compression import answer_with_constant
-from api.web.security import needs_key, read_admission
+from api.web.security import find_caller_key, needs_key, read_admission
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -70,9 +71,23 @@ class Parser(FlaskParser):
         return read
 
     def handle_error(self, error: ValidationError, req: flask.Request, schema: Schema, **_: Any) -> NoReturn:
-        """Refuse with one problem for each offending property."""
+        """Refuse with one problem for each offending property; of the other environment, the request as a whole."""
+        _require_own_environment(error.valid_data)
         (by_property,) = cast("dict[str, Any]", error.messages).values()  # webargs wraps them by location
         raise InvalidData(*problems_of(by_property))
+
+
+def _require_own_environment(data: object) -> None:
+    """Refuse what is of the other environment than the caller's key, whatever else is wrong: its rules are not these.
+
+    Raises
+    ------
+    Forbidden
+        With the remedy.
+    """
+    key, env_mode = find_caller_key(), data.get("env_mode") if isinstance(data, Mapping) else None
+    if key is not None and env_mode in tuple(EnvMode):
+        key.require_env(EnvMode(env_mode))
 
 
 def read_json(req: flask.Request) -> dict[str, Any]:

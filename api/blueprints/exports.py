@@ -76,8 +76,8 @@ def export_each_transfer(query: dict[str, Any]) -> Response:
     `payment_order_id` is empty. All tokens are there, `is_settlement_token` says whether it is the one that the order
     asked for. `amount` is in smallest units, `amount_decimal` in whole ones; both are exact, and never negative.
     `status` is `final` once no chain takes it back. `payer` is whose money it was or who gets it back. What a bridge
-    delivered has the deposit in `source_chain_id` and `source_transaction_hash`. What a chain has lost is left out. The
-    file is written as that of `GET /api/v1/payment.csv` is.
+    delivered has the deposit in `source_chain_id` and `source_transaction_hash`. `refund_note` is what you noted of a
+    refund. What a chain has lost is left out. The file is written as that of `GET /api/v1/payment.csv` is.
     """
 
     def write(resources: Resources, vendor_id: str, env_mode: EnvMode) -> Iterator[str]:

@@ -21,7 +21,7 @@ blueprint = Blueprint(
 @key_required(Scope.ORDERS)
 @blueprint.body(NewPaymentLinkSchema, example=EXAMPLE)
 @blueprint.answer(PaymentLinkAnswer)
-def create(link: dict[str, Any]) -> Mapping[str, str]:
+def create(link: dict[str, Any]) -> Mapping[str, Any]:
     """Create a payment order and get the URL to send the customer to."""
     key = get_caller_key()
     key.require_env(link["env_mode"])

@@ -12,7 +12,7 @@ from api.context import get_resources
 from api.domain.order_filter import OrderFilter
 from api.domain.scopes import Scope
 from api.domain.simulation import Action
-from api.schemas.orders.payments import OrderListAnswer, PaymentOrderAnswer, SimulateSchema
+from api.schemas.orders.payments import OrderChangeSchema, OrderListAnswer, PaymentOrderAnswer, SimulateSchema
 from api.schemas.orders.refunds import EXAMPLE, REFUND_EXAMPLE, CancelRefundSchema, NewRefundSchema
 from api.schemas.orders.search import OrderListQuery
 from api.services.idempotency import HEADER
@@ -49,6 +49,21 @@ def show(order_id: str) -> Mapping[str, Any]:
     """Read a payment order."""
     key = get_caller_key()
     return commands.get_order(get_resources(), key.vendor_id, key.env_mode, order_id)
+
+
+@blueprint.patch("/<order_id>", operation="changePaymentOrder")
+@key_required(Scope.ORDERS)
+@blueprint.body(OrderChangeSchema, example={"metadata": {"cart": "7", "invoice": "2026-0042"}})
+@blueprint.answer(PaymentOrderAnswer)
+@blueprint.refusal(404, "No such order of this vendor in the key's environment")
+def change(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
+    """Put other metadata in the place of an order's, all of it, whatever the order's status.
+
+    The order is found by the new entries at once. No event tells of it, events from before keep what they said, and
+    `updated_at` stays. The same request again changes nothing.
+    """
+    key = get_caller_key()
+    return commands.change_metadata(get_resources(), key.vendor_id, key.env_mode, order_id, body["metadata"])
 
 
 @blueprint.post("/<order_id>/cancel", operation="cancelPaymentOrder")

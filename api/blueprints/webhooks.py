@@ -9,14 +9,16 @@ from api.context import get_resources
 from api.domain.events import EventType
 from api.domain.scopes import Scope
 from api.schemas.webhooks import subscriptions as schemas
+from api.schemas.webhooks.deliveries import DeliveriesQuery, DeliveryPageSchema, RedeliverySchema
 from api.services.webhooks import delivery_log, missed, subscriptions
-from api.services.webhooks.delivery_log import DeliveryPage
+from api.services.webhooks.deliveries import DeliveryFilter, DeliveryPage, list_deliveries
 from api.services.webhooks.subscription_changes import change_subscription, get_subscription
 from api.web.security import get_caller_key, key_required
 
 blueprint = Blueprint("webhooks", __name__, url_prefix="/api/v1", description="Webhook subscriptions and deliveries")
 SUBSCRIPTIONS = "/webhook_subscription"
 ONE = f"{SUBSCRIPTIONS}/<subscription_id>"
+PAGE = frozenset({"limit", "cursor"})
 DISABLED = "The subscription is disabled; enable it first"
 
 
@@ -126,16 +128,17 @@ def redeliver_missed(body: dict[str, Any], subscription_id: str) -> dict[str, An
 
 @blueprint.get(f"{ONE}/deliveries", operation="listWebhookDeliveries")
 @key_required(Scope.WEBHOOKS)
-@blueprint.query(schemas.PageQuery)
-@blueprint.answer(schemas.DeliveryPageSchema)
+@blueprint.query(DeliveriesQuery)
+@blueprint.answer(DeliveryPageSchema)
 def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
-    """Show what was sent to a subscription and what came of it, newest first."""
-    return delivery_log.list_deliveries(get_resources(), get_caller_key(), subscription_id, **query)
+    """Show what was sent to a subscription and what came of it, newest first; of several filters what has all."""
+    page = {name: query.pop(name) for name in PAGE}
+    return list_deliveries(get_resources(), get_caller_key(), subscription_id, DeliveryFilter(**query), **page)
 
 
 @blueprint.post("/webhook_delivery/<delivery_id>/redeliver", operation="redeliverWebhookDelivery")
 @key_required(Scope.WEBHOOKS)
-@blueprint.answer(schemas.RedeliverySchema)
+@blueprint.answer(RedeliverySchema)
 @blueprint.refusal(409, "The subscription is disabled, or the delivery is being sent at this moment")
 @blueprint.refusal(410, "An id so old that its delivery was archived")
 def redeliver(delivery_id: str) -> dict[str, Any]:

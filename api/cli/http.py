@@ -142,7 +142,9 @@ class ServiceClient:
         refused = ServiceRefused(body["message"], [(str(row.get("path")), str(row.get("message"))) for row in rows])
         if answer.status_code in {429, 503}:
             wait = answer.headers.get("Retry-After", "")
-            raise ServiceAway(refused.message, int(wait) if wait.isdecimal() else None)
+            wait_s = int(wait) if wait.isdecimal() else None
+            when = "" if wait_s is None else f"; try again in {wait_s} s"
+            raise ServiceAway(f"{refused.message}{when}", wait_s)
         raise refused
 
 

@@ -170,7 +170,8 @@ def links_create(
     except ServiceRefused as error:
         raise error if file else error.rename(OPTIONS) from None
     # In words, since a price that was meant in other decimals is a million times too small.
-    echo(made if as_json else {**made, "price": write_price(body["order_price"])}, as_json)
+    told = {name: made[name] for name in made if name != "order_price"}
+    echo(made if as_json else {**told, "price": write_price(body["order_price"])}, as_json)
 
 
 def compose_link(

@@ -43,7 +43,7 @@ def list_parts(order: Row) -> Iterator[tuple[str, Sequence[str], list[Row]]]:
     for title, columns in (
         ("timeline", ("at", "status", "status_reason", "transaction_hash")),
         ("transfers", ("id", "status", "chain_id", "amount", "from", "hash")),
-        ("refunds", ("status", "chain_id", "amount", "to", "hash")),
+        ("refunds", ("status", "chain_id", "amount", "to", "hash", "note")),
     ):
         rows = order.get(title) or ()
         if rows:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from routing_engine.errors import UnknownToken
 from routing_engine.model import Token
@@ -18,9 +19,14 @@ DOLLAR_TOKENS = ("USDC", "USDT", "DAI")
 PEGGED = frozenset({*DOLLAR_TOKENS, "USDC.e"})
 """Tokens that are taken for a dollar each."""
 
-EURO = ("EUR", "€")
 EURO_HINT = "euros are priced in EURC"
 """No account settles euros of a bank; a price in the token needs no rate that somebody would have to vouch for."""
+BITCOIN_HINT = "bitcoin is priced in WBTC or cbBTC"
+"""On no chain here there is bitcoin itself."""
+HINTS: Mapping[str, str] = MappingProxyType(
+    {"EUR": EURO_HINT, "€": EURO_HINT, "BTC": BITCOIN_HINT, "XBT": BITCOIN_HINT, "₿": BITCOIN_HINT}
+)
+"""What is meant by currencies in which nothing can be priced, by their names in upper case."""
 
 
 def find_default_token(symbol: str) -> Token:

@@ -27,6 +27,7 @@ class IdPrefix(StrEnum):
     ROUTE = "rt"
     QUOTE = "qt"
     TRANSFER = "tr"
+    REFUND = "rf"
 
 
 def make_id(prefix: IdPrefix, at: datetime) -> str:

@@ -75,7 +75,7 @@ _REMEDIES: Mapping[OrderStatus, str] = MappingProxyType(
         _S.PROCESSING: "it has been paid in full; wait until the payment is final, then refund it",
         _S.SUCCESS: "it is paid; refund it instead",
         _S.FAILED: "create a new payment link",
-        _S.EXPIRED: "create a new payment link",
+        _S.EXPIRED: "nothing needs to be done: what comes within 24 hours of its end still counts, and can be refunded",
         _S.REFUNDED: "the money went back already",
     }
 )

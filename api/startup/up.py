@@ -113,7 +113,7 @@ def make_demo_link(resources: Resources) -> str:
     )
     with resources.database.read() as session:
         vendor_id = find_vendor(session, DEMO_VENDOR).id
-    return create_link(resources, vendor_id, link)["payment_url"]
+    return str(create_link(resources, vendor_id, link)["payment_url"])
 
 
 def write_welcome(config: Config, key: DemoKey, payment_url: str | None) -> list[str]:

@@ -51,7 +51,7 @@ def identify_caller() -> None:
     """Look up the request's API key, before the rate limits, which count by it."""
     _refuse_unstorable_address()
     g.api_key = None
-    text = request.headers.get(KEY_HEADER)
+    text = _read_key()
     if text and request.path.startswith(API_PREFIXES):
         resources = get_resources()
         now = resources.clock.now()
@@ -63,12 +63,17 @@ def identify_caller() -> None:
 
 def refuse_wrong_key() -> None:
     """Refuse a key that is not valid, also where none is needed; after the rate limits, which slow guessing down."""
-    text = request.headers.get(KEY_HEADER)
+    text = _read_key()
     if not text or not request.path.startswith(API_PREFIXES) or find_caller_key() is not None:
         return
     with get_resources().database.read() as session:
         message = explain_refusal(session, text, get_resources().clock.now())
     raise Unauthenticated("The API key is not valid", Problem(path=KEY_HEADER, message=message))
+
+
+def _read_key() -> str:
+    """Return the key that was sent, without the blanks and tabs around a header's value, which are no part of it."""
+    return request.headers.get(KEY_HEADER, "").strip(" \t")
 
 
 def find_caller_key() -> ApiKey | None:

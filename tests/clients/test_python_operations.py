@@ -61,9 +61,22 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "exportPaymentOrders": (lambda c: c.orders.export(**FILTER), str),
     "getPaymentOrder": (lambda c: c.orders.get("po_1"), models.PaymentOrder),
     "cancelPaymentOrder": (lambda c: c.orders.cancel("po_1"), models.PaymentOrder),
-    "refundPaymentOrder": (lambda c: c.orders.refund("po_1", amount=5, to=ONE), models.PaymentOrder),
+    "refundPaymentOrder": (lambda c: c.orders.refund("po_1", amount=5, to=ONE, note="RMA 7"), models.PaymentOrder),
     "cancelRefund": (lambda c: c.orders.cancel_refund("po_1", "rf_1"), models.PaymentOrder),
     "simulatePaymentOrder": (lambda c: c.orders.simulate("po_1", "pay"), models.PaymentOrder),
+    "changePaymentOrder": (lambda c: c.orders.change_metadata("po_1", {"cart": "8"}), models.PaymentOrder),
+    "listRefunds": (
+        lambda c: c.refunds.list(
+            status=["requested", "sent"],
+            env_mode="test",
+            payment_order_id="po_1",
+            limit=5,
+            cursor="rf_1",
+            created_from=FILTER["created_from"],
+            created_to=FILTER["created_to"],
+        ),
+        models.ListedRefund,
+    ),
     "exportTransfers": (
         lambda c: c.transfers.export(moved_from=FILTER["created_from"], moved_to=FILTER["created_to"], env_mode="test"),
         str,
@@ -95,7 +108,12 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "rotateWebhookSecret": (lambda c: c.webhooks.rotate_secret("ep_1"), models.SecretSubscription),
     "enableWebhookSubscription": (lambda c: c.webhooks.enable("ep_1"), models.Enabled),
     "redeliverMissedEvents": (lambda c: c.webhooks.redeliver_missed("ep_1", "evt_1", limit=5), models.RedeliveredPage),
-    "listWebhookDeliveries": (lambda c: c.webhooks.list_deliveries("ep_1", limit=5), models.Delivery),
+    "listWebhookDeliveries": (
+        lambda c: c.webhooks.list_deliveries(
+            "ep_1", limit=5, status=["failed", "cancelled"], event_id="evt_1", payment_order_id="po_1"
+        ),
+        models.Delivery,
+    ),
     "redeliverWebhookDelivery": (lambda c: c.webhooks.redeliver("dlv_1"), models.Delivery),
     "listEvents": (
         lambda c: c.events.list(

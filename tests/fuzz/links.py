@@ -16,7 +16,9 @@ SOURCES: dict[str, dict[str, str]] = {
         "simulatePaymentOrder": ORDER,
         "refundPaymentOrder": ORDER,
         "cancelRefund": ORDER,
+        "changePaymentOrder": ORDER,
         "listPaymentOrders": f"data/0/{ORDER}",
+        "listRefunds": f"data/0/{ORDER}",
     },
     "subscription_id": {
         "createWebhookSubscription": SUBSCRIPTION,

@@ -29,6 +29,8 @@ class DeepObject(fields.Field[dict[str, str]]):
             raise ValidationError(f"Expected {attr}[key]=value, with the name of a key in brackets")
         if len(value) > MOST_KEYS:
             raise ValidationError(f"Must have at most {MOST_KEYS} keys")
+        if any("][" in key for key in value):
+            raise ValidationError(f"What is nested is not found; name an entry itself, as {attr}[key]=value")
         for text in (part for pair in value.items() for part in pair):
             if not isinstance(text, str):
                 raise expected("string", text)

@@ -21,7 +21,7 @@ from api.schemas.fields.plain import (
     VisibleText,
     expected,
 )
-from api.schemas.fields.texts import Text, UrlText
+from api.schemas.fields.texts import Digits, Moment, Text, UrlText
 from api.schemas.fields.urls import UrlField
 
 CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
@@ -134,8 +134,23 @@ EXAMPLE = {
 """25 USDC for a pair of shoes."""
 
 
+class OrderPriceAnswer(AnswerSchema):
+    """The total price, as it was given."""
+
+    currency = fields.String(metadata=CURRENCY)
+    amount = fields.Integer(
+        metadata={"description": "In units of ``10**-decimals`` of the currency; up to 2^256-1", "example": 25_000_000}
+    )
+    decimals = fields.Integer(metadata=DECIMALS)
+    amount_string = Digits("The amount again, for readers that lose digits past 2^53")
+
+
 class PaymentLinkAnswer(AnswerSchema):
-    """A payment link."""
+    """A payment link; the first answer to a request, which a version before gave and a repetition gets, is shorter."""
+
+    sometimes = frozenset({"expires_at", "order_price"})
 
     payment_order_id = Text("Id of the new order", example=ORDER_EXAMPLE)
     payment_url = UrlText("Where to send the customer", example=f"https://pay.example/payment/{ORDER_EXAMPLE}")
+    expires_at = Moment("Until when the customer may pay")
+    order_price = fields.Nested(OrderPriceAnswer, metadata={"description": "What it costs: compare it with your own"})

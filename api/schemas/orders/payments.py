@@ -12,7 +12,6 @@ from api.schemas.fields.limited import ChoiceField
 from api.schemas.fields.plain import FlagField, FreeObject, TextField
 from api.schemas.fields.texts import AddressText, Digits, HashText, MaybeHash, Moment, Text, UrlText, Word
 from api.schemas.orders.payment_links import (
-    CURRENCY,
     DECIMALS,
     ORDER_EXAMPLE,
     QUANTITY,
@@ -20,6 +19,7 @@ from api.schemas.orders.payment_links import (
     WHERE_CANCELLED,
     WHERE_FAILED,
     WHERE_PAID,
+    OrderPriceAnswer,
 )
 from api.schemas.orders.refunds import RefundAnswer, TransferAnswer
 from api.services.orders.payability import NotPayable
@@ -45,17 +45,6 @@ class LineItemAnswer(AnswerSchema):
     description = Text("Shown below the name")
     image_url = UrlText("A picture", example="https://shop.example/shoes.jpg")
     unit_price = fields.Nested(UnitPriceAnswer, metadata={"description": "Of one piece"})
-
-
-class OrderPriceAnswer(AnswerSchema):
-    """The total price, as it was given."""
-
-    currency = fields.String(metadata=CURRENCY)
-    amount = fields.Integer(
-        metadata={"description": "In units of ``10**-decimals`` of the currency; up to 2^256-1", "example": 25_000_000}
-    )
-    decimals = fields.Integer(metadata=DECIMALS)
-    amount_string = Digits("The amount again, for readers that lose digits past 2^53")
 
 
 class SettlementAnswer(AnswerSchema):
@@ -115,7 +104,9 @@ class PaymentOrderAnswer(AnswerSchema):
     line_items = fields.List(fields.Nested(LineItemAnswer), metadata={"description": "What is sold"})
     order_price = fields.Nested(OrderPriceAnswer, metadata={"description": "What it costs in total"})
     transaction_hash = MaybeHash("The payer's transaction on the chain it paid from; empty before there is one")
-    metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
+    metadata = FreeObject(
+        metadata={"description": "As it was given with the link, or put in its place since", "example": {"cart": "7"}}
+    )
     status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
     payment_url = UrlText("Where the customer pays", example=f"https://pay.example/payment/{ORDER_EXAMPLE}")
     payable = fields.Boolean(metadata={"description": "Whether somebody may pay it as it stands now"})
@@ -140,7 +131,19 @@ class PaymentOrderAnswer(AnswerSchema):
     timeline = fields.List(fields.Nested(TimelineAnswer), metadata={"description": "Every change, oldest first"})
     expires_at = Moment("Until when the customer may pay")
     created_at = Moment("When it was made")
-    updated_at = Moment("When it last changed")
+    updated_at = Moment("When its status, or what moved for it, last changed")
+
+
+class OrderChangeSchema(BaseSchema):
+    """What is to change of an order."""
+
+    metadata = FreeObject(
+        required=True,
+        metadata={
+            "description": "All that the merchant wants back with the order from now on; at most 16 kB of JSON",
+            "example": {"cart": "7", "invoice": "2026-0042"},
+        },
+    )
 
 
 class SimulateSchema(BaseSchema):

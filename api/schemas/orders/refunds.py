@@ -13,11 +13,17 @@ from api.schemas.fields.addresses import PayeeAddress
 from api.schemas.fields.decimal_amounts import MAX_DECIMALS, RefundAmount
 from api.schemas.fields.plain import IntegerField, TextField
 from api.schemas.fields.texts import AddressText, Digits, HashText, MaybeAddress, MaybeHash, Moment, Text, Word
+from api.schemas.orders.payment_links import ORDER_EXAMPLE
 from api.services.orders.refund_views import RefundStatus
 
 TRANSFER_EXAMPLE = "tr_01kjmr9q3n8d0w5e7x2v4b6c1m9k3j7h5gf"
 REFUND_EXAMPLE = "rf_0b9d52c6e7a1f4380d6c2b7e95a3f148"
-EXAMPLE = {"transfer": TRANSFER_EXAMPLE, "amount": "10000000", "to": "0x1f9090aae28b8a3dceadf281b0f12828e676c326"}
+EXAMPLE = {
+    "transfer": TRANSFER_EXAMPLE,
+    "amount": "10000000",
+    "to": "0x1f9090aae28b8a3dceadf281b0f12828e676c326",
+    "note": "RMA-1042",
+}
 """10 USDC of 25."""
 
 
@@ -61,6 +67,8 @@ class RefundAnswer(AnswerSchema):
     status = Word(
         RefundStatus, "Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled"
     )
+    note = Text("The vendor's own reason or number; null without one", allow_none=True, example="RMA-1042")
+    created_at = Moment("When it was asked for")
     transaction = fields.Nested(
         RefundTransactionAnswer,
         allow_none=True,
@@ -68,10 +76,23 @@ class RefundAnswer(AnswerSchema):
     )
 
 
+class ListedRefundAnswer(RefundAnswer):
+    """Something that goes back, and of which order."""
+
+    payment_order_id = Text("The order", example=ORDER_EXAMPLE)
+
+
+class RefundListAnswer(AnswerSchema):
+    """A page of refunds, newest first."""
+
+    data = fields.List(fields.Nested(ListedRefundAnswer), metadata={"description": "The refunds"})
+    next_cursor = Text("Send it as `cursor` for the next page; null on the last one", allow_none=True)
+
+
 class ToldRefundAnswer(RefundAnswer):
     """Something that went back, as an event told of it; one that was stored before lacks what came later."""
 
-    sometimes = frozenset({"id", "amount_sent"})
+    sometimes = frozenset({"id", "amount_sent", "note", "created_at"})
 
 
 class NewRefundSchema(BaseSchema):
@@ -94,6 +115,13 @@ class NewRefundSchema(BaseSchema):
             "description": "Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has "
             "to be right"
         }
+    )
+    note = TextField(
+        max_length=500,
+        metadata={
+            "description": "Your own reason or number, which the refund shows again; the customer does not see it",
+            "example": "RMA-1042",
+        },
     )
 
     @validates_schema

@@ -13,9 +13,10 @@ from api.schemas.base import BaseSchema
 from api.schemas.fields.addresses import Address, TransactionHash
 from api.schemas.fields.deep_objects import DeepObject
 from api.schemas.fields.limited import ChoicesField, CountField
-from api.schemas.fields.paging import CursorField
+from api.schemas.fields.paging import CursorField, IdField
 from api.schemas.fields.plain import EnvModeField
 from api.schemas.orders.payment_links import MomentField
+from api.services.orders.refund_views import RefundStatus
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 20
@@ -92,4 +93,23 @@ class OrderListQuery(OrderSearchQuery):
     )
     cursor = CursorField(
         IdPrefix.ORDER, metadata={"description": "`next_cursor` of the page before, with the same filters"}
+    )
+
+
+class RefundListQuery(RangeQuery):
+    """Which refunds to list."""
+
+    status = ChoicesField(
+        RefundStatus,
+        metadata={"description": "Refunds of this status, or of one of these: repeated, or with commas between them"},
+    )
+    env_mode = EnvModeField(metadata={"description": "The key's own environment without it"})
+    payment_order_id = IdField(IdPrefix.ORDER, metadata={"description": "Refunds of this order only"})
+    created_from = MomentField(metadata=_describe_moment("Asked for at this moment or after it"))
+    created_to = MomentField(metadata=_describe_moment("Asked for before", TO))
+    limit = CountField(
+        minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
+    )
+    cursor = CursorField(
+        IdPrefix.REFUND, metadata={"description": "`next_cursor` of the page before, with the same filters"}
     )

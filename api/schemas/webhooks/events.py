@@ -16,29 +16,44 @@ from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields.limited import ChoiceField, CountField
 from api.schemas.fields.paging import IdField, PlaceField
 from api.schemas.fields.plain import EnvModeField, FreeObject
-from api.schemas.fields.texts import MaybeHash, Moment, Text, Word
-from api.schemas.orders.payment_links import ORDER_EXAMPLE
+from api.schemas.fields.texts import Digits, MaybeHash, Moment, Text, Word
+from api.schemas.orders.payment_links import ORDER_EXAMPLE, OrderPriceAnswer
 from api.schemas.orders.payments import TransactionAnswer
 from api.schemas.orders.refunds import ToldRefundAnswer
 from api.schemas.orders.unmatched_transfers import UnmatchedTransferAnswer
 
 MAX_PAGE = 100
+WITH_PRICE = "there where `order_price` is"
 EVENT_EXAMPLE = "evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht"
 
 
 class EventDataSchema(AnswerSchema):
     """The order or the transfer that an event is about, as it was then."""
 
-    sometimes = frozenset({"transactions_left_out", "refund", "transfer"})
+    sometimes = frozenset(
+        {"order_price", "amount_received", "amount_due", "transactions_left_out", "refund", "transfer"}
+    )
 
     payment_order_id = Text("Id of the order; empty where the event is about none", example=ORDER_EXAMPLE)
-    metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
+    metadata = FreeObject(metadata={"description": "As the order had it then", "example": {"cart": "7"}})
     transaction_hash = MaybeHash(
         "The payer's transaction on the chain it paid from, of `paid_after_close` the one that came then; empty before "
         "there is one"
     )
     payment_order_status = Word(OrderStatus, "The order's status; null where there is no order", allow_none=True)
     status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
+    order_price = fields.Nested(
+        OrderPriceAnswer,
+        metadata={
+            "description": "What the order costs; missing where the event is about none, and in events that were "
+            "stored before they had it"
+        },
+    )
+    amount_received = Digits(f"What had come, in the settlement token's smallest units; {WITH_PRICE}")
+    amount_due = Digits(
+        "What was still missing, in the settlement token's smallest units; null without a settlement; " + WITH_PRICE,
+        allow_none=True,
+    )
     transactions = fields.List(
         fields.Nested(TransactionAnswer),
         metadata={

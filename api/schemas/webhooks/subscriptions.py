@@ -1,4 +1,4 @@
-"""Wire formats of webhook subscriptions and deliveries."""
+"""Wire formats of webhook subscriptions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from marshmallow import ValidationError, fields
 
 from api.domain.env import EnvMode
 from api.domain.events import DEFAULT_TYPES, EventType
-from api.domain.ids import IdPrefix
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields.limited import ChoiceField, CountField
-from api.schemas.fields.paging import CursorField, PlaceField
+from api.schemas.fields.limited import ChoiceField
+from api.schemas.fields.paging import PlaceField
 from api.schemas.fields.plain import EnvModeField, IntegerField, ListField
 from api.schemas.fields.texts import Moment, Text, UrlText, Word
 from api.schemas.fields.urls import UrlField
-from api.services.webhooks.outbox import DeliveryStatus
 
 MAX_PAGE = 100
-DEFAULT_PAGE = 25
 SUBSCRIPTION_EXAMPLE = "ep_01kjmr8z6d3s1f9k7n5v2x0c4b8g6q3w1jt"
 EXAMPLE = {"webhook_url": "https://shop.example/webhooks", "env_mode": "test"}
 
@@ -75,15 +72,6 @@ class SampleEventSchema(BaseSchema):
     type = ChoiceField(EventType, load_default=EventType.PROCESSING, metadata={"description": "What the event tells"})
 
 
-class PageQuery(BaseSchema):
-    """Which part of a list is asked for."""
-
-    limit = CountField(
-        minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
-    )
-    cursor = CursorField(IdPrefix.DELIVERY, load_default=None, allow_none=False)
-
-
 class MissedSchema(BaseSchema):
     """From where on a subscription missed events."""
 
@@ -128,6 +116,10 @@ class SubscriptionSchema(AnswerSchema):
     events = fields.List(Word(EventType, "A type of event"), metadata={"description": "Types of events that it gets"})
     status = _StatusField(SubscriptionStatus, "Whether it gets new events", attribute="disabled_at")
     disabled_reason = Text("Why it does not; null while it does", allow_none=True)
+    failing_since = Moment(
+        "When the first attempt failed since the last success; null where none has",
+        allow_none=True,
+    )
     created_at = Moment("When it was made")
     updated_at = Moment("When it last changed")
 
@@ -197,48 +189,3 @@ class SentTestSchema(MessageSchema):
     """A test event that is on its way."""
 
     data = fields.Nested(SentEventSchema, metadata={"description": "The event"})
-
-
-class AttemptSchema(AnswerSchema):
-    """One attempt at a delivery."""
-
-    attempt = fields.Integer(metadata={"description": "Counts from 1", "example": 1})
-    at = Moment("When it began")
-    response_status = fields.Integer(
-        allow_none=True, metadata={"description": "HTTP status of the answer; null without one", "example": 200}
-    )
-    response_excerpt = Text("How the answer begins; null without one", allow_none=True)
-    error = Text("Why there was no answer; null where there was one", allow_none=True)
-    duration_ms = fields.Integer(metadata={"description": "How long it took, in milliseconds", "example": 87})
-
-
-class DeliverySchema(AnswerSchema):
-    """An event for one subscription, and every attempt to deliver it."""
-
-    delivery_id = Text("Its id", attribute="delivery.id", example="dlv_01kjmr9x4h8j6t2m0f5c7q3w9b1r8p6v4nd")
-    webhook_id = Text("The subscription", attribute="delivery.subscription_id", example=SUBSCRIPTION_EXAMPLE)
-    event_id = Text("The event", attribute="event.id", example="evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht")
-    event_type = Word(EventType, "What the event tells", attribute="event.type")
-    payment_order_id = Text("The order; null for a test event", attribute="event.order_id", allow_none=True)
-    status = Word(DeliveryStatus, "Where it stands", attribute="delivery.status")
-    created_at = Moment("When the event happened", attribute="delivery.created_at")
-    delivered_at = Moment("When it arrived; null before that", attribute="delivery.delivered_at", allow_none=True)
-    next_attempt_at = Moment(
-        "When it is tried next; null where it is not", attribute="delivery.next_attempt_at", allow_none=True
-    )
-    attempts = fields.List(fields.Nested(AttemptSchema), metadata={"description": "What was tried, oldest first"})
-
-
-class DeliveryPageSchema(AnswerSchema):
-    """Deliveries of one subscription, newest first."""
-
-    data = fields.List(
-        fields.Nested(DeliverySchema), attribute="deliveries", metadata={"description": "The deliveries of this page"}
-    )
-    next_cursor = Text("Send it as `cursor` for the next page; null on the last one", allow_none=True)
-
-
-class RedeliverySchema(MessageSchema):
-    """A delivery that is on its way again."""
-
-    data = fields.Nested(DeliverySchema, metadata={"description": "The delivery"})

@@ -17,6 +17,7 @@ from api.domain.money import UINT256_MAX, Rescaled, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
 from api.services.orders.metadata_index import list_entries
 from api.services.orders.money import NO_MONEY
+from api.services.orders.price_views import describe_price
 from api.services.orders.store import find_event, make_entry
 from api.services.orders.vendor_facts import VendorFacts, read_facts
 from api.services.resources import Resources
@@ -42,7 +43,7 @@ class NewLink:
     expires_at: datetime | None = None
 
 
-def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[str, str]:
+def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[str, Any]:
     """Make an order and say where the customer pays; the vendor's receivers are told in the same transaction.
 
     One query reads what it rests on, and all its rows are written at once (ADR 81).
@@ -50,7 +51,7 @@ def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[
     Returns
     -------
     mapping
-        ``payment_order_id`` and ``payment_url``.
+        ``payment_order_id`` and ``payment_url``, and ``expires_at`` and ``order_price`` as the order has them.
 
     Raises
     ------
@@ -61,7 +62,6 @@ def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[
     """
     now = resources.clock.now()
     order_id = make_id(IdPrefix.ORDER, now)
-    answer = {"payment_order_id": order_id, "payment_url": f"{resources.config.base_url}/payment/{order_id}"}
     given, faults = link.order_price["currency"], Faults()
     with faults.gather():
         refuse_wrong_prices(link.line_items, link.order_price)
@@ -77,7 +77,12 @@ def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[
     if account is not None and due is not None:
         _settle_to(order, account, due)
     resources.database.write_rows(_list_rows(order, facts, now))
-    return answer
+    return {
+        "payment_order_id": order_id,
+        "payment_url": f"{resources.config.base_url}/payment/{order_id}",
+        "expires_at": format_time(expires_at),
+        "order_price": describe_price(order),
+    }
 
 
 def _make_order(vendor_id: str, order_id: str, link: NewLink, currency: str, facts: VendorFacts, now: datetime) -> Any:
@@ -96,6 +101,8 @@ def _make_order(vendor_id: str, order_id: str, link: NewLink, currency: str, fac
         cancel_callback_url=link.cancel_callback_url,
         failure_callback_url=link.failure_callback_url,
         merchant_metadata=dict(link.metadata),
+        amount_due=None,
+        amount_received=0,
         payment_reference=make_reference(),
         start_heights=facts.heights,
         transaction_hash="",

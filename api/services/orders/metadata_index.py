@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.storage.rows import NewRow
+from api.storage.rows import NewRow, insert_rows
 from api.storage.tables import OrderMetadata, PaymentOrder
 
 
@@ -20,6 +21,16 @@ def list_entries(order: PaymentOrder) -> Iterator[NewRow]:
         if value is None or isinstance(value, str | int | float):
             digest = _hash_entry(order.vendor_id, order.env_mode, key, _write(value))
             yield NewRow(table=OrderMetadata, given={"digest": digest, "order_id": order.id})
+
+
+def replace_entries(session: Session, order_id: str, before: Iterable[NewRow], after: Iterable[NewRow]) -> None:
+    """Let a locked order be found by its entries of now, and no longer by those before."""
+    old, new = ({row.given["digest"]: row for row in rows} for rows in (before, after))
+    if gone := old.keys() - new.keys():
+        mine = (OrderMetadata.digest.in_(gone), OrderMetadata.order_id == order_id)
+        session.execute(delete(OrderMetadata).where(*mine))
+    if added := [row for digest, row in new.items() if digest not in old]:
+        insert_rows(session, added)
 
 
 def match_metadata(vendor_id: str, env_mode: EnvMode, wanted: Mapping[str, str]) -> list[ColumnElement[bool]]:

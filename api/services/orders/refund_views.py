@@ -9,6 +9,7 @@ from typing import Any
 from adapters.transactions.erc20 import make_transfer
 from adapters.transactions.payment_builders import append_reference
 from api.domain.clock import format_time
+from api.domain.ids import IdPrefix
 from api.services.orders.money import Money
 from api.storage.tables import Refund
 from routing_engine.model import Token
@@ -33,8 +34,9 @@ def describe_refunds(money: Money) -> list[dict[str, Any]]:
     -------
     list of dict
         For each its ``id``, the ``transfer`` that brought it, ``chain_id``, ``token``, ``amount`` that was asked for,
-        ``amount_sent``, ``to``, ``hash`` and ``timestamp`` of what was sent last, and ``status``; and ``transaction``,
-        what the wallet at the settlement address has to sign of it still; None once all is sent, or it is cancelled.
+        ``amount_sent``, ``to``, ``hash`` and ``timestamp`` of what was sent last, ``status``, the vendor's ``note`` and
+        ``created_at``; and ``transaction``, what the wallet at the settlement address has to sign of it still; None
+        once all is sent, or it is cancelled.
     """
     return [describe_refund(money, each) for each in money.refunds]
 
@@ -61,9 +63,6 @@ def describe_transfers(money: Money) -> list[dict[str, Any]]:
 def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
     """Describe one of them."""
     sent, unsent = money.list_sent(refund), money.count_unsent(refund)
-    status = RefundStatus.FINAL if money.is_final(refund) else RefundStatus.SENT
-    if money.count_sent(refund) < refund.amount:
-        status = RefundStatus.CANCELLED if refund.cancelled_at else RefundStatus.REQUESTED
     return {
         "id": name_refund(refund),
         "transfer": money.find_public_id(refund.payment_id),
@@ -74,14 +73,23 @@ def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
         "to": refund.recipient,
         "hash": sent[-1].tx_hash if sent else "",
         "timestamp": format_time(sent[-1].mined_at) if sent else None,
-        "status": status,
+        "status": find_status(money, refund),
+        "note": refund.note,
+        "created_at": format_time(refund.created_at),
         "transaction": _build_transaction(refund, unsent) if unsent else None,
     }
 
 
+def find_status(money: Money, refund: Refund) -> RefundStatus:
+    """Return where a refund stands."""
+    if money.count_sent(refund) < refund.amount:
+        return RefundStatus.CANCELLED if refund.cancelled_at else RefundStatus.REQUESTED
+    return RefundStatus.FINAL if money.is_final(refund) else RefundStatus.SENT
+
+
 def name_refund(refund: Refund) -> str:
     """Return the id of a refund: random, and unlike its key in the database it says nothing of others."""
-    return f"rf_{bytes(refund.reference).hex()}"
+    return f"{IdPrefix.REFUND}_{bytes(refund.reference).hex()}"
 
 
 def _build_transaction(refund: Refund, amount: int) -> Mapping[str, Any]:

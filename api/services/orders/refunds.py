@@ -42,6 +42,8 @@ class RefundRequest:
         Those of the token without it.
     to : str or None
         In lower case; whoever paid without it.
+    note : str or None
+        The vendor's own reason or number.
     has_key : bool
         Whether it came with an `Idempotency-Key`: then only that key tells a repetition from a further refund.
     """
@@ -50,6 +52,7 @@ class RefundRequest:
     amount: int | None = None
     decimals: int | None = None
     to: str | None = None
+    note: str | None = None
     has_key: bool = False
 
 
@@ -112,7 +115,7 @@ def request_refund(
     """
     row = next(each for each in money.received if each.id == source.payment_id)
     recipient = _choose_recipient(row, request, source)
-    earlier = None if request.has_key else _find_same(money, row, recipient, source.amount)
+    earlier = None if request.has_key else _find_same(money, row, recipient, source.amount, request.note)
     if earlier is not None:
         return earlier
     left = row.amount - money.asked_back(row.id)
@@ -131,6 +134,9 @@ def request_refund(
         recipient=recipient,
         amount=amount,
         reference=make_reference(),
+        note=request.note,
+        vendor_id=order.vendor_id,
+        env_mode=order.env_mode,
         created_at=now,
     )
     session.add(made)
@@ -218,9 +224,10 @@ def _require_few_open(money: Money, row: Payment) -> None:
     raise Conflict(message, Problem(path="transfer", message=remedy))
 
 
-def _find_same(money: Money, row: Payment, recipient: str, amount: int | None) -> Refund | None:
+def _find_same(money: Money, row: Payment, recipient: str, amount: int | None, note: str | None) -> Refund | None:
     """Return what the same request has made before and is not done yet: then it is taken for a repetition."""
-    mine = [each for each in money.refunds if each.payment_id == row.id and each.recipient == recipient]
+    asked = (row.id, recipient, note)
+    mine = [each for each in money.refunds if (each.payment_id, each.recipient, each.note) == asked]
     if amount is None and money.asked_back(row.id) < row.amount:
         return None  # it is about the rest, whatever was asked for before
     fits = (each for each in reversed(mine) if amount in (None, each.amount) and money.is_open(each))

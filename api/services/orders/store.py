@@ -19,6 +19,7 @@ from api.domain.payments import COUNTED
 from api.domain.transfers import TransferKind
 from api.services.orders.main_transactions import describe_main
 from api.services.orders.money import Money, is_credited, sum_funds
+from api.services.orders.price_views import describe_price, write_due
 from api.services.orders.reading import OWN
 from api.services.orders.worth import is_notable
 from api.services.webhooks.outbox import NewEvent, publish
@@ -203,6 +204,9 @@ def make_event(
         "transaction_hash": order.transaction_hash,
         "payment_order_status": order.status,
         "status_reason": order.status_reason,
+        "order_price": describe_price(order),
+        "amount_received": str(order.amount_received),
+        "amount_due": write_due(order),
         **describe_main(order, money),
         **more,
     }

@@ -22,6 +22,7 @@ from api.services.orders.payability import (
     find_not_payable_reason,
     find_pay_until,
 )
+from api.services.orders.price_views import describe_price, write_due
 from api.services.orders.reading import StoredOrder, find_unpaid_order, load_timelines, read_payable_order
 from api.services.orders.refund_views import describe_refunds, describe_transfers
 from api.services.orders.stranded_deposits import describe_stranded
@@ -159,19 +160,14 @@ def _describe_privately(
         "cancel_callback_url": order.cancel_callback_url,
         "failure_callback_url": order.failure_callback_url,
         "line_items": order.line_items,
-        "order_price": {
-            "currency": order.price_currency,
-            "amount": order.price_amount,
-            "decimals": order.price_decimals,
-            "amount_string": str(order.price_amount),
-        },
+        "order_price": describe_price(order),
         "transaction_hash": order.transaction_hash,
         "metadata": order.merchant_metadata,
         "status_reason": order.status_reason,
         "payment_url": f"{resources.config.base_url}/payment/{order.id}",
         "payable": not reason,
         "not_payable_reason": reason,
-        "amount_due": None if order.amount_due is None else str(order.amount_due),
+        "amount_due": write_due(order),
         "amount_received": str(order.amount_received),
         "settlement": _describe_settlement(order),
         "transactions": list_transactions(money),

@@ -31,7 +31,7 @@ COLUMNS = (
     *("moved_at", "kind", "status", "payment_order_id", "transfer_id", "refund_of", "env_mode"),
     *("chain_id", "chain", "token_symbol", "token_address", "amount", "amount_decimal"),
     *("is_settlement_token", "is_after_close", "payer", "merchant_address", "transaction_hash"),
-    *("source_chain_id", "source_transaction_hash"),
+    *("source_chain_id", "source_transaction_hash", "refund_note"),
 )
 """`amount` is in smallest units, `amount_decimal` the same in whole ones."""
 
@@ -106,9 +106,7 @@ def select_transfers(session: Session, owner: Owner, wanted: TransferFilter) -> 
 
 def _describe(session: Session, env_mode: EnvMode, rows: Sequence[Row[Any]]) -> list[list[str]]:
     deposits, refunded = _load_deposits(session, env_mode, rows), _load_refunded(session, rows)
-    return [
-        _describe_transfer(row, env_mode, deposits.get(row.bridge_id), refunded.get(row.refund_id, "")) for row in rows
-    ]
+    return [_describe_transfer(row, env_mode, deposits.get(row.bridge_id), refunded.get(row.refund_id)) for row in rows]
 
 
 def _load_deposits(session: Session, env_mode: EnvMode, rows: Sequence[Row[Any]]) -> Mapping[str, Any]:
@@ -123,14 +121,14 @@ def _load_deposits(session: Session, env_mode: EnvMode, rows: Sequence[Row[Any]]
     return {row.bridge_id: row for row in session.execute(query)} if bridged else {}
 
 
-def _load_refunded(session: Session, rows: Sequence[Row[Any]]) -> Mapping[int | None, str]:
-    """Return of which transfers these give something back, by the refund."""
+def _load_refunded(session: Session, rows: Sequence[Row[Any]]) -> Mapping[int | None, Any]:
+    """Return of which transfers these give something back, and the vendor's note of that, by the refund."""
     ids = {row.refund_id for row in rows if row.refund_id is not None}
-    query = select(Refund.id, Payment.public_id).join(Payment, Payment.id == Refund.payment_id)
-    return {row.id: row.public_id for row in session.execute(query.where(Refund.id.in_(ids)))} if ids else {}
+    query = select(Refund.id, Refund.note, Payment.public_id).join(Payment, Payment.id == Refund.payment_id)
+    return {row.id: row for row in session.execute(query.where(Refund.id.in_(ids)))} if ids else {}
 
 
-def _describe_transfer(row: Row[Any], env_mode: EnvMode, deposit: Any, refund_of: str) -> list[str]:
+def _describe_transfer(row: Row[Any], env_mode: EnvMode, deposit: Any, refund: Any) -> list[str]:
     goes_back, is_settled = row.kind == TransferKind.REFUND, _is_settled(row)
     symbol, decimals = _find_token(row, is_settled=is_settled)
     chain = CHAINS.get(row.chain_id)
@@ -142,7 +140,7 @@ def _describe_transfer(row: Row[Any], env_mode: EnvMode, deposit: Any, refund_of
             row.state,
             row.order_id or "",
             row.public_id,
-            refund_of,
+            refund.public_id if refund else "",
             env_mode,
         ),
         *(str(row.chain_id), chain.name if chain else "", make_safe(symbol), write_address(row.token_address)),
@@ -152,6 +150,7 @@ def _describe_transfer(row: Row[Any], env_mode: EnvMode, deposit: Any, refund_of
         row.tx_hash,
         write_cell(deposit.chain_id if deposit else row.source_chain_id),
         write_cell(deposit.tx_hash if deposit else row.source_tx_hash),
+        make_safe(refund.note or "") if refund else "",
     ]
 
 

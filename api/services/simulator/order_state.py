@@ -15,6 +15,11 @@ from api.services.settlement.crediting.quote_payers import remember_payer
 from api.services.simulator.wallet import PAYER, PayerFunds
 from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 
+NOT_ITS_QUOTE = (
+    "Not a quote of this order: its quotes are made on its payment page, when a payer chooses how to pay; those of "
+    "GET /api/v1/quote belong to no order. Leave it out to pay what is due"
+)
+
 
 def list_outstanding(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
     """Return the order's transfers that the watcher has not seen yet."""
@@ -40,7 +45,7 @@ def load_quoted_source(session: Session, order: PaymentOrder, quote_id: str, now
     """
     row = session.get(StoredQuote, quote_id)
     if row is None or row.order_id != order.id:
-        raise NotFound("There is no such quote", Problem(path="quote_id", message="Not a quote of this order"))
+        raise NotFound("There is no such quote", Problem(path="quote_id", message=NOT_ITS_QUOTE))
     if row.expires_at <= now:
         raise Conflict("The quote has expired", Problem(path="quote_id", message="Ask for a new quote"))
     remember_payer(session, quote_id, PAYER)

@@ -63,7 +63,8 @@ def _refuse(given: str, currency: str | None, env_mode: EnvMode, others: Sequenc
     if currency is None:
         takes_dollars = not set(others).isdisjoint(currencies.list_settling_symbols("USD"))
         known = f"USD, {listed}" if takes_dollars else listed or f"USD, {USUAL} and the other listed tokens"
-        hint = f" ({currencies.EURO_HINT})" if given.upper() in currencies.EURO else ""
+        found = currencies.HINTS.get(given.upper())
+        hint = f" ({found})" if found else ""
         return InvalidData.at(FIELD, f"Unknown currency {given!r}{hint}; use one of {known}")
     message = f"There is no settlement account for {currency} in the {env_mode} environment"
     there = f"; there is {listed}" if listed else ""

@@ -1,9 +1,8 @@
-"""What was sent and what came of it; sending again; and the events themselves, for reconciliation."""
+"""Sending again what was sent; and the events themselves, for reconciliation."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,27 +16,11 @@ from api.domain.events import parse_place
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.archived import find_horizon, refuse_archived
+from api.services.webhooks.deliveries import LoggedDelivery, list_attempts
 from api.services.webhooks.numbering import find_last_settled
 from api.services.webhooks.outbox import DeliveryStatus
 from api.services.webhooks.subscriptions import find_subscription, require_active
-from api.storage.tables import WebhookAttempt, WebhookDelivery, WebhookEvent, WebhookSubscription
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedDelivery:
-    """A delivery with its event and every attempt, oldest first."""
-
-    delivery: WebhookDelivery
-    event: WebhookEvent
-    attempts: Sequence[WebhookAttempt]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryPage:
-    """Deliveries, newest first; `next_cursor` asks for the ones before, and is None at the end."""
-
-    deliveries: Sequence[LoggedDelivery]
-    next_cursor: str | None
+from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +30,6 @@ class EventPage:
     events: Sequence[WebhookEvent]
     next_cursor: str | None
     has_more: bool
-
-
-def list_deliveries(
-    resources: Resources, key: ApiKey, subscription_id: str, *, limit: int, cursor: str | None
-) -> DeliveryPage:
-    """Return the log of one subscription."""
-    with resources.database.read() as session:
-        find_subscription(session, key, subscription_id)
-        wanted = [WebhookDelivery.subscription_id == subscription_id]
-        if cursor is not None:
-            wanted.append(WebhookDelivery.id < cursor)
-        rows = _join_events(session, wanted, limit + 1)
-        attempts = _list_attempts(session, [delivery.id for delivery, _ in rows])
-    page = [LoggedDelivery(delivery=row, event=event, attempts=attempts[row.id]) for row, event in rows[:limit]]
-    return DeliveryPage(deliveries=page, next_cursor=page[-1].delivery.id if len(rows) > limit else None)
 
 
 def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDelivery:
@@ -92,7 +60,7 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
         delivery = restart(session, delivery_id, now)
         session.flush()
         event = session.scalars(select(WebhookEvent).where(WebhookEvent.id == delivery.event_id)).one()
-        attempts = _list_attempts(session, [delivery.id])[delivery.id]
+        attempts = list_attempts(session, [delivery.id])[delivery.id]
     return LoggedDelivery(delivery=delivery, event=event, attempts=attempts)
 
 
@@ -216,24 +184,3 @@ def find_place(session: Session, mine: Sequence[ColumnElement[bool]], place: str
     """
     at = parse_place(place)
     return WebhookEvent.created_at >= at if isinstance(at, datetime) else _find_after(session, mine, place, path)
-
-
-def _join_events(
-    session: Session, wanted: Sequence[ColumnElement[bool]], limit: int
-) -> list[tuple[WebhookDelivery, WebhookEvent]]:
-    query = (
-        select(WebhookDelivery, WebhookEvent)
-        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
-        .where(*wanted)
-        .order_by(WebhookDelivery.id.desc())
-        .limit(limit)
-    )
-    return [(delivery, event) for delivery, event in session.execute(query)]
-
-
-def _list_attempts(session: Session, delivery_ids: Sequence[str]) -> Mapping[str, Sequence[WebhookAttempt]]:
-    query = select(WebhookAttempt).where(WebhookAttempt.delivery_id.in_(delivery_ids)).order_by(WebhookAttempt.id)
-    found: defaultdict[str, list[WebhookAttempt]] = defaultdict(list)
-    for attempt in session.scalars(query):
-        found[attempt.delivery_id].append(attempt)
-    return found

@@ -33,6 +33,8 @@ def _make_refund(at: datetime) -> dict[str, Any]:
         "hash": HASH,
         "timestamp": format_time(at),
         "status": "final",
+        "note": None,
+        "created_at": format_time(at),
         "transaction": None,
     }
 

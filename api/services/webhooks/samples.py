@@ -37,6 +37,17 @@ def make_sample(event_type: EventType, env_mode: EnvMode, at: datetime) -> dict[
         "transaction_hash": SAMPLE_HASH,
         "payment_order_status": status,
         "status_reason": reason,
+        **({} if status is None else _make_amounts(event_type)),
         "transactions": [{"chain_id": SAMPLE_CHAIN, "hash": SAMPLE_HASH, "timestamp": format_time(at)}],
         **make_details(event_type, env_mode, at),
+    }
+
+
+def _make_amounts(event_type: EventType) -> dict[str, Any]:
+    """Return what an order of 1 USDC says of its price once all of it came, or half where it failed for that."""
+    received = 500_000 if event_type == EventType.FAILED else 1_000_000
+    return {
+        "order_price": {"currency": "USDC", "amount": 1_000_000, "decimals": 6, "amount_string": "1000000"},
+        "amount_received": str(received),
+        "amount_due": str(1_000_000 - received),
     }

@@ -40,6 +40,7 @@ class WithSecret:
     events: list[str]
     disabled_at: datetime | None
     disabled_reason: str | None
+    failing_since: datetime | None
     created_at: datetime
     updated_at: datetime
     secret: str = field(repr=False)
@@ -55,6 +56,7 @@ class WithSecret:
             events=subscription.events,
             disabled_at=subscription.disabled_at,
             disabled_reason=subscription.disabled_reason,
+            failing_since=subscription.failing_since,
             created_at=subscription.created_at,
             updated_at=subscription.updated_at,
             secret=secret,

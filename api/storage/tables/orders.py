@@ -174,7 +174,8 @@ class Refund(Base):
 
     `amount` is in smallest units of the payment's own token. `reference` stands behind the calldata, as an order's
     does behind a payment's. `is_announced`: the vendor was told that its chain has all of it. `cancelled_at`: since
-    then the merchant wants to send no more of it.
+    then the merchant wants to send no more of it. `note` is the merchant's own. `vendor_id` and `env_mode` are those of
+    the order, to list refunds by; both are missing where a version before revision 0015 made it.
     """
 
     __tablename__ = "refunds"
@@ -190,6 +191,13 @@ class Refund(Base):
     reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
     is_announced: Mapped[bool] = mapped_column(default=False)
     cancelled_at: Mapped[datetime | None]
+    note: Mapped[str | None] = mapped_column(Text)
+    vendor_id: Mapped[str | None] = mapped_column(String(64))
+    env_mode: Mapped[str | None] = mapped_column(String(8))
     created_at: Mapped[datetime]
 
-    __table_args__ = (Index("ix_refunds_unannounced", "order_id", **hold_only("NOT is_announced")),)
+    __table_args__ = (
+        Index("ix_refunds_unannounced", "order_id", **hold_only("NOT is_announced")),
+        Index(None, "vendor_id", "env_mode", "created_at", "id"),
+        Index("ix_refunds_unowned", "id", **hold_only("vendor_id IS NULL")),
+    )

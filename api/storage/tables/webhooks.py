@@ -10,7 +10,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from api.storage.base import Base, hold_only
 from api.storage.types import BigKey
 
-_ONLY_PENDING = hold_only("status = 'pending'")
+IS_GIVEN_UP = "status IN ('failed', 'cancelled')"
+"""Condition of the deliveries in an index of their own: to use it, a query has to have the very same."""
 
 
 class WebhookEvent(Base):
@@ -103,6 +104,7 @@ class WebhookDelivery(Base):
             "next_attempt_at",
             **hold_only("status = 'pending'"),
         ),
+        Index("ix_webhook_deliveries_given_up", "subscription_id", "id", **hold_only(IS_GIVEN_UP)),
     )
 
 

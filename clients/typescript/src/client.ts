@@ -1,7 +1,7 @@
 // The client: where a service is, and its operations.
 import { makeSend } from "./calls.js";
 import { checkAddress, checkApiKey } from "./checks.js";
-import { Orders, PaymentLinks, Transfers } from "./orders.js";
+import { Orders, PaymentLinks, Refunds, Transfers } from "./orders.js";
 import { ApiKeys, Branding, Events, Quotes, Routes, Tokens } from "./resources.js";
 import { RETRIES, type Retries } from "./retries.js";
 import { makeStream } from "./streams.js";
@@ -24,6 +24,7 @@ export interface ClientOptions {
 export class CheckoutClient {
   readonly paymentLinks: PaymentLinks;
   readonly orders: Orders;
+  readonly refunds: Refunds;
   readonly transfers: Transfers;
   readonly routes: Routes;
   readonly quotes: Quotes;
@@ -45,6 +46,7 @@ export class CheckoutClient {
     const send = makeSend(target);
     this.paymentLinks = new PaymentLinks(send);
     this.orders = new Orders(send, makeStream(target));
+    this.refunds = new Refunds(send);
     this.transfers = new Transfers(send, makeStream(target));
     this.routes = new Routes(send);
     this.quotes = new Quotes(send);

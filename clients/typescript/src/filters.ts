@@ -1,4 +1,4 @@
-// Which orders to list or to export, as the query has it.
+// Which orders to list or to export, and which refunds and deliveries to list, as the query has it.
 import type * as schema from "./schema.js";
 
 /** Which page, and of what size. */
@@ -32,6 +32,30 @@ export interface OrderFilter {
   readonly updated_to?: string | Date | undefined;
 }
 
+/** What a refund has to have; of several, all. */
+export interface RefundFilter {
+  /** Where it stands, or several of which it has one. */
+  readonly status?: schema.RefundStatus | readonly schema.RefundStatus[] | undefined;
+  /** The key's own environment without it. */
+  readonly env_mode?: schema.EnvMode | undefined;
+  /** The order of which it is. */
+  readonly payment_order_id?: string | undefined;
+  /** Asked for at this moment or after it; text needs a time zone. */
+  readonly created_from?: string | Date | undefined;
+  /** Asked for before. */
+  readonly created_to?: string | Date | undefined;
+}
+
+/** What a delivery has to have; of several, all. */
+export interface DeliveryFilter {
+  /** Where it stands, or several of which it has one. */
+  readonly status?: schema.DeliveryStatus | readonly schema.DeliveryStatus[] | undefined;
+  /** The event that it is of. */
+  readonly event_id?: string | undefined;
+  /** The order that its event is about. */
+  readonly payment_order_id?: string | undefined;
+}
+
 /** When a transfer must have moved. */
 export interface TransferFilter {
   /** Its block's time is this moment or later; text needs a time zone. */
@@ -42,8 +66,12 @@ export interface TransferFilter {
   readonly env_mode?: schema.EnvMode | undefined;
 }
 
+type Given = Omit<OrderFilter & RefundFilter, "status"> &
+  TransferFilter &
+  PageChoice & { readonly status?: string | readonly string[] | undefined };
+
 /** A filter as the query has it: each entry of `metadata` under `metadata[key]`, as JSON writes it. */
-export function writeFilter({ metadata = {}, ...filter }: OrderFilter & TransferFilter & PageChoice) {
+export function writeFilter({ metadata = {}, ...filter }: Given) {
   const given = Object.entries(filter).map(([name, value]) => [name, value instanceof Date ? writeMoment(value) : value]);
   const entries = Object.entries(metadata).map(([key, value]) => [
     `metadata[${key}]`,

@@ -3,7 +3,7 @@ export { stringify } from "./amounts.js";
 export { CheckoutClient, type ClientOptions } from "./client.js";
 export type { CallOptions, PostOptions } from "./calls.js";
 export * from "./errors.js";
-export type { OrderFilter, PageChoice, TransferFilter } from "./filters.js";
+export type { DeliveryFilter, OrderFilter, PageChoice, RefundFilter, TransferFilter } from "./filters.js";
 export type { EventFilter, QuoteQuery, TokenFilter } from "./resources.js";
 export type { Retries } from "./retries.js";
 export type * from "./schema.js";

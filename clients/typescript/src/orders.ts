@@ -1,11 +1,12 @@
-// Payment links, orders, and transfers that belong to none.
+// Payment links, orders, refunds, and transfers that belong to none.
 import { listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
 import { checkId } from "./checks.js";
-import { writeFilter, type OrderFilter, type PageChoice, type TransferFilter } from "./filters.js";
+import { writeFilter, type OrderFilter, type PageChoice, type RefundFilter, type TransferFilter } from "./filters.js";
 import type * as schema from "./schema.js";
 import { splitLines, type Stream } from "./streams.js";
 
 const ORDERS = "/api/v1/payment";
+const REFUNDS = "/api/v1/refund";
 const TRANSFERS = "/api/v1/unmatched_transfer";
 
 /** Ask a customer for money. */
@@ -59,6 +60,12 @@ export class Orders {
     return splitLines(this.stream({ method: "GET", path: `${ORDERS}.csv`, query: writeFilter(filter), accept: "text/csv" }, options));
   }
 
+  /** Puts other metadata in the place of an order's, all of it; no event tells of it. */
+  change(orderId: string, change: schema.OrderChange, options?: CallOptions): Promise<schema.PaymentOrder> {
+    const path = `${ORDERS}/${checkId({ orderId })}`;
+    return this.send({ method: "PATCH", path, kind: "PaymentOrder", body: change }, options);
+  }
+
   /** Takes back an order that has not been paid in full. */
   cancel(orderId: string, options?: PostOptions): Promise<schema.PaymentOrder> {
     return this.act(orderId, "cancel", undefined, options);
@@ -87,6 +94,28 @@ export class Orders {
   private act(orderId: string, act: string, body: unknown, options?: PostOptions): Promise<schema.PaymentOrder> {
     const path = `${ORDERS}/${checkId({ orderId })}/${act}`;
     return this.send({ method: "POST", path, kind: "PaymentOrder", body }, options);
+  }
+}
+
+/** Refunds of all orders; `orders.refund` makes one. */
+export class Refunds {
+  constructor(private readonly send: Send) {}
+
+  /**
+   * The refunds of the key's environment, newest first; a page is asked for at a time. Of several filters, those that
+   * have all: `requested` ones with `created_to` an hour ago are those that your wallet has not sent for an hour.
+   */
+  async *list(
+    filter: RefundFilter & PageChoice = {},
+    options?: CallOptions,
+  ): AsyncGenerator<schema.ListedRefund, void, undefined> {
+    const ask = (cursor?: string) => this.getPage({ ...filter, cursor }, options);
+    for await (const page of listPages(ask, filter.cursor)) yield* page.data;
+  }
+
+  /** Reads one page of refunds, with the cursor of the next. */
+  getPage(filter: RefundFilter & PageChoice = {}, options?: CallOptions): Promise<schema.RefundList> {
+    return this.send({ method: "GET", path: REFUNDS, kind: "RefundList", query: writeFilter(filter) }, options);
   }
 }
 

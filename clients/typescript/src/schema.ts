@@ -19,6 +19,17 @@ export interface components {
             /** @description One entry for each offending property; may be empty */
             error: components["schemas"]["Problem"][];
         };
+        /** @description The total price, as it was given. */
+        OrderPrice: {
+            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD` */
+            currency: string;
+            /** @description In units of ``10**-decimals`` of the currency; up to 2^256-1 */
+            amount: bigint;
+            /** @description Decimal places of the amount; they belong to the price, not to the token */
+            decimals: number;
+            /** @description The amount again, for readers that lose digits past 2^53 */
+            amount_string: bigint;
+        };
         /** @description A transaction that belongs to the order. */
         Transaction: {
             /** @description Its chain */
@@ -69,6 +80,13 @@ export interface components {
             timestamp: string | null;
             /** @description Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled */
             status: components["schemas"]["RefundStatus"];
+            /** @description The vendor's own reason or number; null without one */
+            note?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked for
+             */
+            created_at?: string;
             /** @description What is to be signed of it still; null once all is sent, or it is cancelled */
             transaction: components["schemas"]["RefundTransaction"] | null;
         };
@@ -112,7 +130,7 @@ export interface components {
         EventData: {
             /** @description Id of the order; empty where the event is about none */
             payment_order_id: string;
-            /** @description As it was given with the link */
+            /** @description As the order had it then */
             metadata: {
                 [key: string]: unknown;
             };
@@ -122,6 +140,12 @@ export interface components {
             payment_order_status: components["schemas"]["OrderStatus"] | null;
             /** @description Why it stands there; empty where there is nothing to say */
             status_reason: components["schemas"]["StatusReason"];
+            /** @description What the order costs; missing where the event is about none, and in events that were stored before they had it */
+            order_price?: components["schemas"]["OrderPrice"];
+            /** @description What had come, in the settlement token's smallest units; there where `order_price` is */
+            amount_received?: bigint;
+            /** @description What was still missing, in the settlement token's smallest units; null without a settlement; there where `order_price` is */
+            amount_due?: bigint | null;
             /** @description Those of the order that weigh most, oldest first: all, or a hundred where it has more; or the transfer's */
             transactions: components["schemas"]["Transaction"][];
             /** @description Only where there are more: how many. The order itself lists all */
@@ -652,7 +676,7 @@ export interface components {
              */
             expires_at?: string;
         };
-        /** @description A payment link. */
+        /** @description A payment link; the first answer to a request, which a version before gave and a repetition gets, is shorter. */
         PaymentLink: {
             /** @description Id of the new order */
             payment_order_id: string;
@@ -661,6 +685,13 @@ export interface components {
              * @description Where to send the customer
              */
             payment_url: string;
+            /**
+             * Format: date-time
+             * @description Until when the customer may pay
+             */
+            expires_at?: string;
+            /** @description What it costs: compare it with your own */
+            order_price?: components["schemas"]["OrderPrice"];
         };
         /** @description The price of one piece, as it was given. */
         UnitPrice: {
@@ -686,17 +717,6 @@ export interface components {
             image_url?: string;
             /** @description Of one piece */
             unit_price?: components["schemas"]["UnitPrice"];
-        };
-        /** @description The total price, as it was given. */
-        OrderPrice: {
-            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD` */
-            currency: string;
-            /** @description In units of ``10**-decimals`` of the currency; up to 2^256-1 */
-            amount: bigint;
-            /** @description Decimal places of the amount; they belong to the price, not to the token */
-            decimals: number;
-            /** @description The amount again, for readers that lose digits past 2^53 */
-            amount_string: bigint;
         };
         /** @description Where and in what the merchant receives. */
         Settlement: {
@@ -785,6 +805,13 @@ export interface components {
             timestamp: string | null;
             /** @description Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled */
             status: components["schemas"]["RefundStatus"];
+            /** @description The vendor's own reason or number; null without one */
+            note: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked for
+             */
+            created_at: string;
             /** @description What is to be signed of it still; null once all is sent, or it is cancelled */
             transaction: components["schemas"]["RefundTransaction"] | null;
         };
@@ -831,7 +858,7 @@ export interface components {
             order_price: components["schemas"]["OrderPrice"];
             /** @description The payer's transaction on the chain it paid from; empty before there is one */
             transaction_hash: string;
-            /** @description As it was given with the link */
+            /** @description As it was given with the link, or put in its place since */
             metadata: {
                 [key: string]: unknown;
             };
@@ -874,7 +901,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it last changed
+             * @description When its status, or what moved for it, last changed
              */
             updated_at: string;
         };
@@ -884,6 +911,13 @@ export interface components {
             data: components["schemas"]["PaymentOrder"][];
             /** @description Send it as `cursor` for the next page; null on the last one */
             next_cursor: string | null;
+        };
+        /** @description What is to change of an order. */
+        OrderChange: {
+            /** @description All that the merchant wants back with the order from now on; at most 16 kB of JSON */
+            metadata: {
+                [key: string]: unknown;
+            };
         };
         /** @description What is to be sent back; without anything all of the order's only transfer, to whoever paid it. */
         NewRefund: {
@@ -895,6 +929,8 @@ export interface components {
             decimals?: number;
             /** @description Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has to be right */
             to?: string;
+            /** @description Your own reason or number, which the refund shows again; the customer does not see it */
+            note?: string;
         };
         /** @description Which refund is to be cancelled. */
         CancelRefund: {
@@ -909,6 +945,50 @@ export interface components {
             quote_id?: string;
             /** @description With `pay`: the price reaches you and names no order, as what an exchange sends. The order stays as it is, and `payment_unmatched` tells of the transfer */
             without_reference?: boolean;
+        };
+        /** @description Something that goes back, and of which order. */
+        ListedRefund: {
+            /** @description Its id, which cancelling names */
+            id: string;
+            /** @description The transfer that brought it */
+            transfer: string;
+            /** @description The chain */
+            chain_id: number;
+            /** @description The token's address */
+            token: string;
+            /** @description What was asked for, in smallest units of this token */
+            amount: bigint;
+            /** @description What was really sent of it: by one transaction or several, less or more than that */
+            amount_sent: bigint;
+            /** @description Who gets it */
+            to: string;
+            /** @description The last transaction that sent some of it; empty until the chain has one */
+            hash: string;
+            /**
+             * Format: date-time
+             * @description When that was mined; null until then
+             */
+            timestamp: string | null;
+            /** @description Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled */
+            status: components["schemas"]["RefundStatus"];
+            /** @description The vendor's own reason or number; null without one */
+            note: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked for
+             */
+            created_at: string;
+            /** @description What is to be signed of it still; null once all is sent, or it is cancelled */
+            transaction: components["schemas"]["RefundTransaction"] | null;
+            /** @description The order */
+            payment_order_id: string;
+        };
+        /** @description A page of refunds, newest first. */
+        RefundList: {
+            /** @description The refunds */
+            data: components["schemas"]["ListedRefund"][];
+            /** @description Send it as `cursor` for the next page; null on the last one */
+            next_cursor: string | null;
         };
         /** @description A page of transfers, newest first. */
         UnmatchedTransferList: {
@@ -1009,6 +1089,11 @@ export interface components {
             disabled_reason: string | null;
             /**
              * Format: date-time
+             * @description When the first attempt failed since the last success; null where none has
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
              * @description When it was made
              */
             created_at: string;
@@ -1044,6 +1129,11 @@ export interface components {
             status: components["schemas"]["SubscriptionStatus"];
             /** @description Why it does not; null while it does */
             disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the first attempt failed since the last success; null where none has
+             */
+            failing_since: string | null;
             /**
              * Format: date-time
              * @description When it was made
@@ -1356,6 +1446,7 @@ export interface components {
 }
 export type Problem = components['schemas']['Problem'];
 export type Error = components['schemas']['Error'];
+export type OrderPrice = components['schemas']['OrderPrice'];
 export type Transaction = components['schemas']['Transaction'];
 export type RefundTransaction = components['schemas']['RefundTransaction'];
 export type ToldRefund = components['schemas']['ToldRefund'];
@@ -1389,7 +1480,6 @@ export type NewPaymentLink = components['schemas']['NewPaymentLink'];
 export type PaymentLink = components['schemas']['PaymentLink'];
 export type UnitPrice = components['schemas']['UnitPrice'];
 export type LineItem = components['schemas']['LineItem'];
-export type OrderPrice = components['schemas']['OrderPrice'];
 export type Settlement = components['schemas']['Settlement'];
 export type Stranded = components['schemas']['Stranded'];
 export type Transfer = components['schemas']['Transfer'];
@@ -1397,9 +1487,12 @@ export type Refund = components['schemas']['Refund'];
 export type Timeline = components['schemas']['Timeline'];
 export type PaymentOrder = components['schemas']['PaymentOrder'];
 export type OrderList = components['schemas']['OrderList'];
+export type OrderChange = components['schemas']['OrderChange'];
 export type NewRefund = components['schemas']['NewRefund'];
 export type CancelRefund = components['schemas']['CancelRefund'];
 export type Simulate = components['schemas']['Simulate'];
+export type ListedRefund = components['schemas']['ListedRefund'];
+export type RefundList = components['schemas']['RefundList'];
 export type UnmatchedTransferList = components['schemas']['UnmatchedTransferList'];
 export type Assignment = components['schemas']['Assignment'];
 export type Brand = components['schemas']['Brand'];

@@ -15,6 +15,9 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "data": "EventData"
   },
   "EventData": {
+    "order_price": "OrderPrice",
+    "amount_received": "",
+    "amount_due": "",
     "refund": "ToldRefund",
     "transfer": "UnmatchedTransfer"
   },
@@ -39,11 +42,18 @@ export const SHAPES: Record<string, Record<string, string>> = {
   "ListedEvent": {
     "event": "Event"
   },
+  "ListedRefund": {
+    "amount": "",
+    "amount_sent": ""
+  },
   "OrderList": {
     "data": "PaymentOrder"
   },
   "OrderPrice": {
     "amount": "=amount_string"
+  },
+  "PaymentLink": {
+    "order_price": "OrderPrice"
   },
   "PaymentOrder": {
     "line_items": "LineItem",
@@ -64,6 +74,9 @@ export const SHAPES: Record<string, Record<string, string>> = {
   "Refund": {
     "amount": "",
     "amount_sent": ""
+  },
+  "RefundList": {
+    "data": "ListedRefund"
   },
   "Route": {
     "steps": "Step",

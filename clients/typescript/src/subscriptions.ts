@@ -1,7 +1,7 @@
 // Webhook subscriptions and their deliveries; `verifyWebhook` checks what they receive.
 import { listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
 import { checkId } from "./checks.js";
-import { writeMoment } from "./filters.js";
+import { writeMoment, type DeliveryFilter } from "./filters.js";
 import type * as schema from "./schema.js";
 
 const PATH = "/api/v1/webhook_subscription";
@@ -66,15 +66,19 @@ export class Webhooks {
     return (await this.send(this.post(webhookId, "redeliver_missed", "Redelivered", body), options)).data;
   }
 
-  /** What was sent to a subscription and what came of it, newest first; a page is asked for at a time. */
+  /**
+   * What was sent to a subscription and what came of it, newest first; a page is asked for at a time. Of several filters,
+   * what has all.
+   */
   async *listDeliveries(
     webhookId: string,
     limit?: number,
     options?: CallOptions,
+    filter: DeliveryFilter = {},
   ): AsyncGenerator<schema.Delivery, void, undefined> {
     const path = `${PATH}/${checkId({ webhookId })}/deliveries`;
     const ask = (cursor?: string) =>
-      this.send({ method: "GET", path, kind: "DeliveryPage", query: { limit, cursor } }, options);
+      this.send({ method: "GET", path, kind: "DeliveryPage", query: { ...filter, limit, cursor } }, options);
     for await (const page of listPages(ask)) yield* page.data;
   }
 

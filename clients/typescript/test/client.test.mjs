@@ -31,6 +31,9 @@ const CALLS = {
   refundPaymentOrder: (c) => c.orders.refund("po_1", { amount: 5n }),
   cancelRefund: (c) => c.orders.cancelRefund("po_1", "rf_1"),
   simulatePaymentOrder: (c) => c.orders.simulate("po_1", { action: "pay" }),
+  changePaymentOrder: (c) => c.orders.change("po_1", { metadata: { cart: "8" } }),
+  listRefunds: (c) =>
+    c.refunds.list({ status: ["requested", "sent"], payment_order_id: "po_1", created_to: new Date(0), limit: 5 }),
   exportTransfers: (c) => c.transfers.export({ moved_from: "2026-03-01T00:00:00+01:00", moved_to: new Date(0), env_mode: "test" }),
   listUnmatchedTransfers: (c) => c.transfers.list({ limit: 5 }),
   assignUnmatchedTransfer: (c) => c.transfers.assign("tr_1", { payment_order_id: "po_1" }),

@@ -12,6 +12,7 @@ from tests.support.webhooks import SUBSCRIPTIONS, Desk
 
 LISTS = {
     "/api/v1/payment": {"cursor": "Expected the next_cursor of an earlier page"},
+    "/api/v1/refund": {"cursor": "Expected the next_cursor of an earlier page"},
     "/api/v1/unmatched_transfer": {"cursor": "Expected the next_cursor of an earlier page"},
     f"{SUBSCRIPTIONS}/{{subscription_id}}/deliveries": {"cursor": "Expected the next_cursor of an earlier page"},
     "/api/v1/events": dict.fromkeys(

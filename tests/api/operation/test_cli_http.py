@@ -50,6 +50,7 @@ def test_a_link_is_made_shown_and_listed(service: RunningService) -> None:
     made = read_json(service.run(*LINK, SHOP, "--metadata", "cart=7", "--json"))
     order_id = made["payment_order_id"]
     assert made["payment_url"] == f"{service.url}/payment/{order_id}"
+    assert made["order_price"] == {"currency": "USDC", "amount": 1250, "decimals": 2, "amount_string": "1250"}
     order = read_json(service.run("orders", "show", order_id, "--json"))
     assert order["order_price"] == {"currency": "USDC", "amount": 1250, "decimals": 2, "amount_string": "1250"}
     assert order["line_items"] == [{"title": "Tea", "quantity": 2}]
@@ -300,6 +301,10 @@ def test_bad_words_are_refused_with_the_remedy(words: tuple[str, ...], message: 
         (Response("[]", 200, mimetype="application/json"), "answers 200, and not as a checkout service does"),
         (Response("", 307, {"Location": "http://127.0.0.1:9/stolen"}), "redirects; give the address"),
         (Response('{"message": "Later", "error": []}', 503, mimetype="application/json"), "Later"),
+        (
+            Response('{"message": "Wait", "error": []}', 429, {"Retry-After": "7"}, mimetype="application/json"),
+            "Wait; try again in 7 s",
+        ),
     ],
 )
 def test_what_is_no_checkout_service_is_said(httpserver: HTTPServer, response: Response, message: str) -> None:
@@ -382,6 +387,9 @@ def test_every_amount_is_shown_whole_and_in_units() -> None:
     ((title, _, rows),) = list_parts(ORDER)
     amounts = ["27.50 USDC (27500000 units)", "7 units of 0xAb", "12.50 USDC (12500000 units)"]
     assert (title, [row["amount"] for row in rows]) == ("transfers", amounts)
+    noted = {"chain_id": 8453, "token": "0xaB", "amount": "1", "status": "requested", "note": "RMA 7"}
+    *_, (title, columns, (row,)) = list_parts({**ORDER, "refunds": [noted]})
+    assert (title, columns[-1], row["note"]) == ("refunds", "note", "RMA 7")
     assert describe({**ORDER, "payable": True})["payable"] == "yes"
     unread = {"payable": False, "not_payable_reason": "chain_not_read"}
     assert describe({**ORDER, **unread})["payable"] == "no (chain_not_read)"

@@ -40,6 +40,8 @@ def test_the_answer_is_the_interfaces(shop: Shop) -> None:
     assert response.get_json() == {
         "payment_order_id": order_id,
         "payment_url": f"https://pay.example/payment/{order_id}",
+        "expires_at": "2026-03-02T12:00:00.000Z",
+        "order_price": {**LINK["order_price"], "amount_string": str(10**18)},
     }
     assert order_id.startswith("po_")
 
@@ -418,6 +420,9 @@ def test_creation_is_an_event(shop: Shop) -> None:
             "transaction_hash": "",
             "payment_order_status": "created",
             "status_reason": "",
+            "order_price": {**LINK["order_price"], "amount_string": str(10**18)},
+            "amount_received": "0",
+            "amount_due": "1000000",
             "transactions": [],
         },
     }

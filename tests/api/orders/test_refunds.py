@@ -20,6 +20,7 @@ from api.services.orders.refund_views import describe_refunds
 from api.services.simulator.chain import find_mined_at
 from api.services.simulator.wallet import DELAYED_FILL_TIME, find_source_elsewhere, pay_by_bridge
 from api.storage.tables import Payment, Refund
+from tests.api.conftest import START
 from tests.support.shop import Shop
 from tests.support.simulated_payments import read_order, send
 
@@ -472,7 +473,7 @@ def test_an_order_of_many_refunds_is_described_in_one_pass() -> None:
     asked = [
         Refund(
             id=number, payment_id=1, chain_id=8453, token_address=ELSEWHERE, sender=ELSEWHERE, recipient=ELSEWHERE,
-            amount=1, reference=bytes(16),
+            amount=1, reference=bytes(16), created_at=START,
         )
         for number in range(100)
     ]  # fmt: skip

@@ -100,6 +100,7 @@ def test_every_transfer_is_a_line(shop: Shop) -> None:
         "transaction_hash": transfer["hash"],
         "source_chain_id": "",
         "source_transaction_hash": "",
+        "refund_note": "",
     }
     (other,) = shop.order(wrong)["transfers"]
     info = token_registry.info_of(8453, other["token"].lower())

@@ -15,6 +15,7 @@ from api.services.checkout.quotes import quote_order
 from api.services.orders.views import load_public_order
 from api.services.simulator.actions import simulate
 from api.services.simulator.chain import find_number_at
+from api.services.simulator.order_state import NOT_ITS_QUOTE
 from api.storage.tables import SettlementAccount, SimulatedTransfer
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop
@@ -153,7 +154,7 @@ def test_underpaying_with_a_quote_deposits_its_share(shop: Shop) -> None:
 def test_a_quote_must_be_this_orders_and_fresh(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id, other_id = shop.create(), shop.create()
     quote = quote_order(shop.resources, other_id, 10, NATIVE)
-    assert_error(shop.act(order_id, "pay", quote_id=quote.quote_id), 404, {"quote_id": "Not a quote of this order"})
+    assert_error(shop.act(order_id, "pay", quote_id=quote.quote_id), 404, {"quote_id": NOT_ITS_QUOTE})
     assert_error(shop.act(order_id, "pay", quote_id="qt_0"), 404)
     shop.clock.set(quote.expires_at)
     assert_error(shop.act(other_id, "pay", quote_id=quote.quote_id), 409, {"quote_id": "Ask for a new quote"})

@@ -34,6 +34,7 @@ Route = tuple[str, str]
 ANY_KEY = {("GET", "/api/v1/api_key")}
 BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/payment_link": LINK,
+    "/api/v1/payment/<order_id>": {"metadata": {"cart": "8"}},
     "/api/v1/payment/<order_id>/cancel_refund": {"refund": "rf_1"},
     "/api/v1/payment/<order_id>/simulate": {"action": "pay"},
     "/api/v1/webhook_subscription": {"webhook_url": "https://shop.example/hook"},

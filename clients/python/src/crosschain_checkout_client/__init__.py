@@ -7,7 +7,7 @@ from crosschain_checkout_client import errors, models
 from crosschain_checkout_client.async_client import AsyncCheckoutClient
 from crosschain_checkout_client.client import CheckoutClient
 from crosschain_checkout_client.errors import CheckoutError, NoRoute, Refused, WebhookRefused, WebhookUnreadable
-from crosschain_checkout_client.filters import OrderFilter
+from crosschain_checkout_client.filters import OrderFilter, RefundFilter
 from crosschain_checkout_client.retries import Retries
 from crosschain_checkout_client.webhooks import ReceivedEvent, verify_webhook
 
@@ -18,6 +18,7 @@ __all__ = [
     "NoRoute",
     "OrderFilter",
     "ReceivedEvent",
+    "RefundFilter",
     "Refused",
     "Retries",
     "WebhookRefused",

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 import anyio
 import httpx
 
-from crosschain_checkout_client.async_orders import AsyncOrders, AsyncPaymentLinks, AsyncTransfers
+from crosschain_checkout_client.async_orders import AsyncOrders, AsyncPaymentLinks, AsyncRefunds, AsyncTransfers
 from crosschain_checkout_client.async_resources import (
     AsyncApiKeys,
     AsyncBranding,
@@ -61,6 +61,7 @@ class AsyncCheckoutClient:
         self._retries = retries
         self.payment_links = AsyncPaymentLinks(self.send)
         self.orders = AsyncOrders(self.send, self.stream)
+        self.refunds = AsyncRefunds(self.send)
         self.transfers = AsyncTransfers(self.send, self.stream)
         self.routes = AsyncRoutes(self.send)
         self.quotes = AsyncQuotes(self.send)

@@ -1,20 +1,21 @@
-"""Payment links, orders and transfers, awaited; `orders.py` is made from this file by `make clients`."""
+"""Payment links, orders, refunds and transfers, awaited; `orders.py` is made from this file by `make clients`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from datetime import datetime
-from typing import Unpack
+from typing import Any, Unpack
 
 from crosschain_checkout_client import models
 from crosschain_checkout_client.async_pages import AsyncSend, AsyncStream, list_pages, split_lines
 from crosschain_checkout_client.calls import Call
 from crosschain_checkout_client.checks import check_id
-from crosschain_checkout_client.filters import OrderFilter, write_filter
+from crosschain_checkout_client.filters import OrderFilter, RefundFilter, write_filter
 from crosschain_checkout_client.wire import write_value
 
 ORDERS = "/api/v1/payment"
+REFUNDS = "/api/v1/refund"
 TRANSFERS = "/api/v1/unmatched_transfer"
 
 
@@ -88,6 +89,11 @@ class AsyncOrders:
             async for line in lines:
                 yield line
 
+    async def change_metadata(self, order_id: str, metadata: Mapping[str, Any]) -> models.PaymentOrder:
+        """Put other metadata in the place of an order's, all of it; no event tells of it."""
+        path, body = f"{ORDERS}/{check_id(order_id=order_id)}", {"metadata": metadata}
+        return await self._send(Call(method="PATCH", path=path, kind=models.PaymentOrder, body=body))
+
     async def cancel(self, order_id: str, *, idempotency_key: str | None = None) -> models.PaymentOrder:
         """Take back an order that has not been paid in full."""
         return await self._act(order_id, "cancel", None, idempotency_key)
@@ -131,6 +137,36 @@ class AsyncOrders:
         return await self._send(
             Call(method="POST", path=path, kind=models.PaymentOrder, body=given, idempotency_key=key)
         )
+
+
+class AsyncRefunds:
+    """Refunds of all orders; `orders.refund` makes one."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def list(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[RefundFilter]
+    ) -> AsyncIterator[models.ListedRefund]:
+        """Yield the refunds of the key's environment, newest first, asking for a page at a time.
+
+        With several filters, those that have all: `list(status="requested", created_to=an_hour_ago)` yields those that
+        your wallet has not sent for an hour.
+        """
+
+        async def ask(start: str | None) -> models.RefundList:
+            return await self.get_page(limit=limit, cursor=start, **filters)
+
+        async for page in list_pages(ask, cursor):
+            for refund in page.data:
+                yield refund
+
+    async def get_page(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[RefundFilter]
+    ) -> models.RefundList:
+        """Read one page of refunds, with the cursor of the next."""
+        query = {**filters, "limit": limit, "cursor": cursor}
+        return await self._send(Call(method="GET", path=REFUNDS, kind=models.RefundList, query=query))
 
 
 class AsyncTransfers:

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 import httpx
 
 from crosschain_checkout_client.calls import NOT_GIVEN, TIMEOUT_S, Call, NotGiven, name_options
-from crosschain_checkout_client.orders import Orders, PaymentLinks, Transfers
+from crosschain_checkout_client.orders import Orders, PaymentLinks, Refunds, Transfers
 from crosschain_checkout_client.resources import (
     ApiKeys,
     Branding,
@@ -61,6 +61,7 @@ class CheckoutClient:
         self._retries = retries
         self.payment_links = PaymentLinks(self.send)
         self.orders = Orders(self.send, self.stream)
+        self.refunds = Refunds(self.send)
         self.transfers = Transfers(self.send, self.stream)
         self.routes = Routes(self.send)
         self.quotes = Quotes(self.send)

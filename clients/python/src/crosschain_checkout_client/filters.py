@@ -1,4 +1,4 @@
-"""Which orders to list or to export."""
+"""Which orders to list or to export, and which refunds to list."""
 
 from __future__ import annotations
 
@@ -33,6 +33,21 @@ class OrderFilter(TypedDict, total=False):
     """Its status changed last at this moment or after it."""
     updated_to: datetime | None
     """Its status changed last before."""
+
+
+class RefundFilter(TypedDict, total=False):
+    """What a refund has to have; of several, all. What is None is not asked for."""
+
+    status: models.RefundStatus | Sequence[models.RefundStatus] | None
+    """Where it stands, or several of which it has one."""
+    env_mode: models.EnvMode | None
+    """The key's own environment without it."""
+    payment_order_id: str | None
+    """The order of which it is."""
+    created_from: datetime | None
+    """Asked for at this moment or after it."""
+    created_to: datetime | None
+    """Asked for before."""
 
 
 def write_filter(filters: OrderFilter) -> dict[str, Any]:

@@ -229,6 +229,8 @@ class NewRefund(TypedDict):
     """Decimal places of `amount`, as in a price; those of the token without."""
     to: NotRequired[str]
     """Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has to be right."""
+    note: NotRequired[str]
+    """Your own reason or number, which the refund shows again; the customer does not see it."""
 
 
 class NewSubscription(TypedDict):
@@ -251,6 +253,13 @@ class NewUnitPrice(TypedDict):
     """Decimal places of the amount; they belong to the price, not to the token."""
     currency: NotRequired[str]
     """The order's currency, also without it."""
+
+
+class OrderChange(TypedDict):
+    """What is to change of an order."""
+
+    metadata: dict[str, Any]
+    """All that the merchant wants back with the order from now on; at most 16 kB of JSON."""
 
 
 class RouteQuery(TypedDict):
@@ -563,7 +572,7 @@ class EventData:
     payment_order_id: str
     """Id of the order; empty where the event is about none."""
     metadata: dict[str, Any]
-    """As it was given with the link."""
+    """As the order had it then."""
     transaction_hash: str
     """The payer's transaction on the chain it paid from, of `paid_after_close` the one that came then; empty before
     there is one.
@@ -572,6 +581,15 @@ class EventData:
     """The order's status; null where there is no order."""
     status_reason: StatusReason
     """Why it stands there; empty where there is nothing to say."""
+    order_price: OrderPrice | None = None
+    """What the order costs; missing where the event is about none, and in events that were stored before they had it.
+    """
+    amount_received: int | None = None
+    """What had come, in the settlement token's smallest units; there where `order_price` is."""
+    amount_due: int | None = None
+    """What was still missing, in the settlement token's smallest units; null without a settlement; there where
+    `order_price` is.
+    """
     transactions: list[Transaction]
     """Those of the order that weigh most, oldest first: all, or a hundred where it has more; or the transfer's."""
     transactions_left_out: int | None = None
@@ -713,6 +731,40 @@ class ListedEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListedRefund:
+    """Something that goes back, and of which order."""
+
+    id: str
+    """Its id, which cancelling names."""
+    transfer: str
+    """The transfer that brought it."""
+    chain_id: int
+    """The chain."""
+    token: str
+    """The token's address."""
+    amount: int
+    """What was asked for, in smallest units of this token."""
+    amount_sent: int
+    """What was really sent of it: by one transaction or several, less or more than that."""
+    to: str
+    """Who gets it."""
+    hash: str
+    """The last transaction that sent some of it; empty until the chain has one."""
+    timestamp: datetime | None
+    """When that was mined; null until then."""
+    status: RefundStatus
+    """Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled."""
+    note: str | None
+    """The vendor's own reason or number; null without one."""
+    created_at: datetime
+    """When it was asked for."""
+    transaction: RefundTransaction | None
+    """What is to be signed of it still; null once all is sent, or it is cancelled."""
+    payment_order_id: str
+    """The order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One sentence."""
 
@@ -758,12 +810,16 @@ class OrderPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentLink:
-    """A payment link."""
+    """A payment link; the first answer to a request, which a version before gave and a repetition gets, is shorter."""
 
     payment_order_id: str
     """Id of the new order."""
     payment_url: str
     """Where to send the customer."""
+    expires_at: datetime | None = None
+    """Until when the customer may pay."""
+    order_price: OrderPrice | None = None
+    """What it costs: compare it with your own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -789,7 +845,7 @@ class PaymentOrder:
     transaction_hash: str
     """The payer's transaction on the chain it paid from; empty before there is one."""
     metadata: dict[str, Any]
-    """As it was given with the link."""
+    """As it was given with the link, or put in its place since."""
     status_reason: StatusReason
     """Why it stands there; empty where there is nothing to say."""
     payment_url: str
@@ -819,7 +875,7 @@ class PaymentOrder:
     created_at: datetime
     """When it was made."""
     updated_at: datetime
-    """When it last changed."""
+    """When its status, or what moved for it, last changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -940,8 +996,22 @@ class Refund:
     """When that was mined; null until then."""
     status: RefundStatus
     """Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled."""
+    note: str | None
+    """The vendor's own reason or number; null without one."""
+    created_at: datetime
+    """When it was asked for."""
     transaction: RefundTransaction | None
     """What is to be signed of it still; null once all is sent, or it is cancelled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundList:
+    """A page of refunds, newest first."""
+
+    data: list[ListedRefund]
+    """The refunds."""
+    next_cursor: str | None
+    """Send it as `cursor` for the next page; null on the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1139,6 +1209,8 @@ class SecretSubscription:
     """Whether it gets new events."""
     disabled_reason: str | None
     """Why it does not; null while it does."""
+    failing_since: datetime | None
+    """When the first attempt failed since the last success; null where none has."""
     created_at: datetime
     """When it was made."""
     updated_at: datetime
@@ -1271,6 +1343,8 @@ class Subscription:
     """Whether it gets new events."""
     disabled_reason: str | None
     """Why it does not; null while it does."""
+    failing_since: datetime | None
+    """When the first attempt failed since the last success; null where none has."""
     created_at: datetime
     """When it was made."""
     updated_at: datetime
@@ -1362,6 +1436,10 @@ class ToldRefund:
     """When that was mined; null until then."""
     status: RefundStatus
     """Whether the wallet has signed all of it, and whether its chain keeps it; or it was cancelled."""
+    note: str | None = None
+    """The vendor's own reason or number; null without one."""
+    created_at: datetime | None = None
+    """When it was asked for."""
     transaction: RefundTransaction | None
     """What is to be signed of it still; null once all is sent, or it is cancelled."""
 

@@ -77,11 +77,20 @@ class Webhooks:
         call = self._post(webhook_id, "redeliver_missed", models.Redelivered, idempotency_key, body)
         return (self._send(call)).data
 
-    def list_deliveries(self, webhook_id: str, *, limit: int | None = None) -> Iterator[models.Delivery]:
-        """Yield what was sent to a subscription and what came of it, newest first."""
+    def list_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        limit: int | None = None,
+        status: models.DeliveryStatus | Sequence[models.DeliveryStatus] | None = None,
+        event_id: str | None = None,
+        payment_order_id: str | None = None,
+    ) -> Iterator[models.Delivery]:
+        """Yield what was sent to a subscription and what came of it, newest first; of several filters what has all."""
+        wanted = {"status": status, "event_id": event_id, "payment_order_id": payment_order_id}
 
         def ask(start: str | None) -> models.DeliveryPage:
-            query = {"limit": limit, "cursor": start}
+            query = {**wanted, "limit": limit, "cursor": start}
             path = f"{PATH}/{check_id(webhook_id=webhook_id)}/deliveries"
             return self._send(Call(method="GET", path=path, kind=models.DeliveryPage, query=query))
 
