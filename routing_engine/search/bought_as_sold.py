@@ -1,7 +1,9 @@
-"""Exact-out where no allocation in floats gives the amount: an input that gives it when it is sold, and less of it.
+"""Exact-out as exact-in would sell: an input that gives the amount when it is sold, and less of it.
 
-Floats may promise what integers decline, or find a saturated end short of what integers give there. So larger and
-larger inputs are sold in exact integers, as exact-in would, until one is enough. Of that as much is left out as can be.
+Floats may promise what integers decline, or find a saturated end short of what integers give there; and what is best
+for one input may be lost on the way from another. So where no allocation gives the amount, larger and larger inputs are
+sold in exact integers, until one is enough; and what was bought is sold where it may cost too much. Of what is enough
+as much is left out as can be.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from routing_engine.model import Hop
 from routing_engine.route import Route
 from routing_engine.search.allocations.exact_output import Flows
 from routing_engine.search.replays.least_input import add_up_input, spend_least
-from routing_engine.search.sales.selling import find_part
+from routing_engine.search.sales.selling import PATIENCE, find_part
 from routing_engine.search.splits.query import Mask, Query
 
 LARGER, INPUTS = 4.0, 32
@@ -24,14 +26,14 @@ units cost thousands of times what the others do.
 
 HOPELESS, VAIN = 4.0, 3
 """How many times the last growth of the output may be missing, as each is less than the one before where markets are
-nearly empty; and how often in a row it may be more, as the last units come in leaps.
+nearly empty; and how often in a row it may be more. Each time the next input is farther away, by the square: the last
+units come in leaps, and cost as much as all others a thousand times over.
 """
 
-LOOKS, ALIKE = 24, 1e-6
-"""How often a smaller input is sold at most, and the part by which the least and the most of them differ at least."""
-
-PATIENCE = 4_000
-"""Units of work after which no other input is sold."""
+LOOKS, ALIKE, LITTLE = 24, 1e-6, 1e-3
+"""How often a smaller input is sold at most, the part by which the least and the most of them differ at least, and the
+part that a sale must have saved for the same to be tried again: few units may be saved one by one.
+"""
 
 Sell = Callable[[Query], Route | None]
 """Answers an exact-in query by its best route."""
@@ -49,22 +51,48 @@ def buy_as_sold(query: Query, allowed: Mask, sell: Sell) -> Route | None:
     sell : callable
         Sells over these markets.
     """
-    last = query.budget.work.item(0) - count_steps(PATIENCE, query.graph.source.size)
+    last = _find_last(query)
     low, hops = _sell_enough(query, allowed, sell, last)
+    return query.build_route(_sell_less(query, sell, low, hops, last)) if hops else None
+
+
+def buy_for_less(query: Query, sell: Sell, bought: Route, least: float) -> Route | None:
+    """Return a route that is what a sale does of less than was bought for; None where none is found.
+
+    Parameters
+    ----------
+    bought : Route
+        What gives what is asked.
+    least : float
+        The least input that may be enough; one that is no less than what was bought for where only what that gives is
+        looked at.
+    """
+    hops = _sell_less(query, sell, least, bought.hops, _find_last(query))
+    return None if hops is bought.hops else query.build_route(hops)
+
+
+def _sell_less(query: Query, sell: Sell, low: float, hops: tuple[Hop, ...], last: int) -> tuple[Hop, ...]:
+    """Sell what hops take, as long as it gives more than is asked; then less, by halving down to the input `low`."""
     amount, is_again = _add_up(hops), True
-    for _ in range(LOOKS if hops else 0):
-        if _is_over(query, last) or low >= amount * (1.0 - ALIKE):
+    for _ in range(LOOKS):
+        if _is_over(query, last) or not (is_again or low < amount * (1.0 - ALIKE)):
             break
         middle = amount if is_again else sqrt(low * amount)
         sold = _sell(query, sell, middle)
         less = _lower(query, sold) if sold else ()
         if less and _add_up(less) < amount * (1.0 - ALIKE):
-            hops, amount, is_again = less, _add_up(less), True
+            is_again = not is_again or _add_up(less) < amount * (1.0 - LITTLE)
+            hops, amount = less, _add_up(less)
         elif is_again:
             is_again = False
         else:
             low = middle
-    return query.build_route(hops) if hops else None
+    return hops
+
+
+def _find_last(query: Query) -> int:
+    """Return the steps of work that are left when no other input is sold any more."""
+    return query.budget.work.item(0) - count_steps(PATIENCE, query.graph.source.size)
 
 
 def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[float, tuple[Hop, ...]]:
@@ -83,8 +111,9 @@ def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[fl
             amount /= larger
             continue
         is_vain = wanted - sold.amount_out > HOPELESS * (sold.amount_out - given)
-        given, low, amount, vain = sold.amount_out, amount, larger * amount, vain + 1 if is_vain else 0
-        if vain == VAIN:
+        vain, larger = (vain + 1, larger**2) if is_vain else (0, larger)
+        given, low, amount = sold.amount_out, amount, larger * amount
+        if vain > VAIN:
             break
     return low, ()
 

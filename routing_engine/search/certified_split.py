@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import inf
@@ -12,16 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.certificate import Certificate
-from routing_engine.model import Hop
 from routing_engine.route import Route, Side
-from routing_engine.search.allocations.allocation import Allocation, Part
+from routing_engine.search.allocations.allocation import Allocation
 from routing_engine.search.bought_as_sold import buy_as_sold
+from routing_engine.search.bought_exactly import Attempt, buy_exactly
 from routing_engine.search.paths.single import Single
-from routing_engine.search.purchases.bought import Basket, Bought
-from routing_engine.search.purchases.buying import Purchase
 from routing_engine.search.replays.allocation_replay import replay_allocation
 from routing_engine.search.replays.least_input import sell_whole_units
-from routing_engine.search.replays.purchase_replay import replay_purchase
 from routing_engine.search.sales.full_paths import bound_amount
 from routing_engine.search.sales.selling import allocate_beyond_paths, divide_single, is_just
 from routing_engine.search.splits.few_paths import choose_few_paths
@@ -29,9 +26,6 @@ from routing_engine.search.splits.query import Query
 from routing_engine.search.splits.split import FEW, Splitter
 from routing_engine.search.splits.whole_units import LOST, keep_whole_units
 from routing_engine.values import seal
-
-NO_CHEAPER = 1e-7
-"""Part of a cost by which an allocation must promise to be cheaper for it to be replayed."""
 
 KEPT = 1e-6
 """Part of what an allocation promises that integers may fall short by; where it is more, others are replayed too."""
@@ -43,8 +37,6 @@ SAME = 1e-9
 """Part of an amount that an allocation of all of it may lack by rounding."""
 
 Mask = npt.NDArray[np.bool_]
-Attempt = tuple[Allocation, tuple[Hop, ...] | None]
-"""An allocation, and its exact hops unless a market declines."""
 
 
 @seal
@@ -71,11 +63,13 @@ def split_single(query: Query, single: Single, allowed: Mask) -> CertifiedRoutes
         route = query.build_route(hops)
         if len(routes) == 1 or query.rank([route, routes[0]])[0] is route:
             allocation, routes = attempt, query.rank([route, single.route])
-        if query.request.side == Side.EXACT_OUT or float(route.amount_out_net) >= attempt.net * (1.0 - KEPT):
+        if attempt is None or query.request.side == Side.EXACT_OUT:
+            break
+        if float(route.amount_out_net) >= attempt.net * (1.0 - KEPT):
             break
     if allocation and query.request.side == Side.EXACT_IN:
         routes = _lose_less(query, splitter, single, allocation, routes)
-    if certify and not allocation:
+    if certify and not allocation and routes[0] is single.route:
         allocation = splitter.judge([single.get_part()])
     return CertifiedRoutes(routes, _certify(query, splitter, allocation, routes[0]))
 
@@ -117,7 +111,7 @@ def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
             return CertifiedRoutes([route], _certify(query, splitter, allocation, route))
     as_sold = query.request.side == Side.EXACT_OUT and buy_as_sold(query, allowed, partial(_sell, allowed=allowed))
     if as_sold:
-        return CertifiedRoutes([as_sold], [query.certify(as_sold, allowed)] if query.request.certify else [])
+        return CertifiedRoutes([as_sold], _certify(query, query.create_splitter(allowed, 0), None, as_sold))
     return None
 
 
@@ -129,8 +123,12 @@ def _sell(query: Query, allowed: Mask) -> Route | None:
 
 
 def _certify(query: Query, splitter: Splitter, allocation: Allocation | None, route: Route) -> list[Certificate]:
-    """Judge a route where the request wants it."""
-    return [query.certify_allocation(splitter, allocation, route)] if allocation and query.request.certify else []
+    """Judge a route where the request wants it: by the bound of an allocation, or of its own paths without one."""
+    if not query.request.certify:
+        return []
+    if allocation:
+        return [query.certify_allocation(splitter, allocation, route)]
+    return [query.certify(route, splitter.problem.allowed)]
 
 
 def _may_divide(query: Query) -> bool:
@@ -143,10 +141,9 @@ def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Ma
     """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
     declined = 0
     if query.request.side == Side.EXACT_OUT:
-        found, gross = Purchase(query, splitter, allowed).run(single), float(single.route.amount_in_gross)
-        for attempt in _replay_cheapest(query, splitter, found, single):
+        for attempt, cheaper in buy_exactly(query, splitter, allowed, partial(_sell, allowed=allowed), single):
             yield attempt
-            declined = found[0].allocation.count if found[0].cost * (1.0 + NO_CHEAPER) < gross else 0
+            declined = cheaper
     else:
         for each in _divide_over_few(splitter, single, divide_single(query, splitter, single, allowed)):
             hops = None if is_just(single, each) else replay_allocation(splitter, each)
@@ -175,66 +172,5 @@ def _divide_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter
                 yield splitter, each, replay_allocation(splitter, each)
     elif query.request.max_splits > 1:
         splitter = query.create_splitter(allowed, 0)
-        for attempt in _replay_cheapest(query, splitter, Purchase(query, splitter, allowed).run(None)):
+        for attempt, _ in buy_exactly(query, splitter, allowed, partial(_sell, allowed=allowed)):
             yield splitter, *attempt
-
-
-def _replay_cheapest(
-    query: Query, splitter: Splitter, found: Sequence[Bought], single: Single | None = None
-) -> Iterator[Attempt]:
-    """Yield the cheapest allocation in exact integers, or else one without hops.
-
-    Where hardly anything more is to be had, the last digits of an output decide what it costs, and floats may err. So
-    an allocation is replayed if it might be cheaper than the cheapest so far.
-
-    Parameters
-    ----------
-    found : sequence of Bought
-        The cheapest in floats first.
-    single : Single, optional
-        What is to be better than.
-    """
-    cheapest, cost = _replay_cheaper(query, splitter, found, float(single.route.amount_in_gross) if single else inf)
-    if found and cost > found[0].cost * (1.0 + LOST):
-        others = _buy_whole_units(splitter, found[0], [single.get_part()] if single else [])
-        cheaper, cost = _replay_cheaper(query, splitter, others, cost)
-        cheapest = cheaper or cheapest
-    if cheapest:
-        yield cheapest
-    elif found:
-        just = [each.allocation for each in found if single and is_just(single, each.allocation)]
-        yield max(just, key=_get_least_input, default=found[0].allocation), None
-
-
-def _replay_cheaper(
-    query: Query, splitter: Splitter, found: Iterable[Bought], cost: float
-) -> tuple[Attempt | None, float]:
-    """Return what of this is cheapest in exact integers and below a cost, None if nothing is; and its cost."""
-    cheapest: Attempt | None = None
-    seen = set[frozenset[int]]()
-    for bought in found:
-        edges = frozenset(bought.flows.edges)
-        if bought.cost * (1.0 + NO_CHEAPER) >= cost:
-            break
-        if edges in seen:
-            continue
-        seen.add(edges)
-        for hops in replay_purchase(splitter, bought):
-            gross = float(query.build_route(hops).amount_in_gross)
-            if gross < cost:
-                cheapest, cost = (bought.allocation, hops), gross
-    return cheapest, cost
-
-
-def _buy_whole_units(splitter: Splitter, bought: Bought, single: list[Part]) -> list[Bought]:
-    """Return allocations of what was bought in which rounding counts, the cheapest first."""
-    basket, allocation, amount = Basket(splitter), bought.allocation, bought.flows.amount
-    starts = [allocation.list_parts(amount / allocation.amount), *([[single[0]]] if single else [])]
-    for each in keep_whole_units(splitter.value_input_at(bought.flows.least_price), starts):
-        basket.match(replace(each, least_input=allocation.least_input), amount)
-    return basket.list_cheapest()
-
-
-def _get_least_input(allocation: Allocation) -> float:
-    """Return the greater one of the bounds of the input."""
-    return max(allocation.least_input)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -28,3 +29,17 @@ def test_what_empties_markets_can_be_bought(seed: int) -> None:
         purchase = router.find_routes(request).best()
         assert purchase.amount_out >= bought
         assert purchase.amount_in <= amount
+
+
+@pytest.mark.parametrize("seed", [2, 13, 16, 66, 72, 75, 76, 85])
+def test_what_a_sale_gave_is_bought_for_no_more(seed: int) -> None:
+    """Each was refused: nobody sold larger inputs long enough, or sold what was bought."""
+    rng = random.Random(f"quality few {seed}")
+    router = Router(make_market(rng))
+    token_in, token_out = rng.sample(TOKENS, 2)
+    amount = int(10 ** rng.uniform(0, 9))
+    request = RouteRequest(token_in=token_in, token_out=token_out, amount=amount)
+    bought = router.find_routes(request).best().amount_out
+    purchase = router.find_routes(replace(request, side="exact_out", amount=bought)).best()
+    assert purchase.amount_out >= bought
+    assert purchase.amount_in <= amount

@@ -83,7 +83,12 @@ class Purchase:
         self._query, self._splitter, self._allowed = query, splitter, allowed
         self._basket, self._hops = Basket(splitter), splitter.problem.max_hops
         self._open = 0.0
-        """Part of the input that the bounds of the last look leave open."""
+        """Part of the input that the bounds of the last look leave open; infinite before any."""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether so much was open in the last look that it is worth to sell what was bought in exact integers."""
+        return self._open > DOUBTFUL
 
     def run(self, single: Single | None) -> list[Bought]:
         """Return allocations with the inputs that they need, the cheapest first.
@@ -96,6 +101,7 @@ class Purchase:
             The best single path, if one gives the amount.
         """
         found = self._begin(single)
+        self._open = measure_gap(found.allocation) if found else inf
         if found and found.allocation.count > 1:
             is_large = single is None or single.price_impact > STRETCHED
             found = self._finish(found, is_large=is_large)
@@ -106,7 +112,7 @@ class Purchase:
             if WIDE_OPEN < self._open < inf and not self._splitter.is_over:
                 self._sell_bound(self._basket.list_cheapest()[0])
             buy_over_few(self._query, self._allowed, self._basket, self._hops)
-        elif found and measure_gap(found.allocation) > DOUBTFUL:
+        elif found and self._open > DOUBTFUL:
             amount = found.flows.amount
             self._basket.choose(found, sell_as_asked(self._query, self._allowed, amount), amount)
         return self._basket.list_cheapest()
