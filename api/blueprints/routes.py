@@ -8,7 +8,8 @@ from typing import Any
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
-from api.blueprints.base import Blueprint, read_json
+from api.blueprints.base import Blueprint
+from api.blueprints.parsing import read_json
 from api.bodies.event_stream import CONTENT_TYPE, stream_events
 from api.context import get_resources
 from api.domain.env import EnvMode
