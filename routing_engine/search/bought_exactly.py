@@ -65,8 +65,8 @@ def buy_exactly(
         falls_short = float(bought.amount_in_gross) > least * (1.0 + LOST)
         is_small = not found or found[0].allocation.count <= FEW
         if falls_short or (purchase.is_doubtful and is_small):
-            gas = float(bought.amount_in_gross) - bought.amount_in
-            less = buy_for_less(query, sell, bought, least - gas if falls_short else float(bought.amount_in))
+            amount, gas = float(bought.amount_in), float(bought.amount_in_gross) - bought.amount_in
+            less = buy_for_less(query, sell, bought, max(1.0, least - gas) if falls_short else amount)
             attempt = (None, less.hops) if less else attempt
     if attempt:
         yield attempt, found[0].allocation.count if found and found[0].cost * (1.0 + NO_CHEAPER) < gross else 0

@@ -122,8 +122,7 @@ class FewPaths:
 
     def _divide(self, start: Sequence[Part], count: int) -> Allocation:
         """Divide the amount over so many paths at most."""
-        wide = self._splitter.with_problem(self._splitter.problem)
-        wide.request = replace(wide.request, max_splits=min(count, MAX_SPLITS))
+        wide = self._splitter.with_capacity(min(count, MAX_SPLITS))
         found = wide.improve(start, longer=True, is_judged=False)
         for edges, part in found.list_parts() if found.net > -inf else ():
             self._known[(*edges,)] = max(part, self._known.get((*edges,), 0.0))
