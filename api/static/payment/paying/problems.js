@@ -31,9 +31,9 @@ export class Explaining {
   }
 
   #nameOf(problem) {
+    if (problem.explanation) return null;
     if (problem instanceof WalletProblem) return `wallet_${problem.kind}`;
     if (!(problem instanceof Problem)) return "error_unknown";
-    if (problem.explanation) return null;
     return OF_KIND[problem.kind] ?? OF_REASON[problem.reason] ?? "error_refused";
   }
 }

@@ -43,14 +43,18 @@ export class WalletPayment {
     const total = payment.transactions.length;
     for (let number = 1; ; number += 1) {
       const [next, ...rest] = payment.transactions;
-      this.#show(next, number, total);
-      const hash = await wallet.send(payer, next);
+      this.#show(next, number, total, payment.words);
+      const hash = await wallet.send(payer, next).catch((problem) => {
+        if (number > 1 && problem.kind === "rejected") problem.explanation = payment.words.kept;
+        throw problem;
+      });
       if (!rest.length) {
         report(hash);
         return paid();
       }
-      this.say(strings.wallet_mining, false);
+      this.say(payment.words.mining, false);
       await wallet.mined(hash);
+      if (rest.length === 1) quote.prompts_text = payment.words.once; // the permission stays, whatever becomes of the payment
       // What could not be tried out before the permission was there is tried now.
       const again = rest[0].gas === null;
       payment = again ? await this.api.transactions(quote.quote_id, payer) : { ...payment, transactions: rest };
@@ -58,14 +62,14 @@ export class WalletPayment {
   }
 
   async #sendAll(wallet, payer, payment, report) {
-    this.say(strings.wallet_confirm_all);
+    this.say(payment.words.confirm_all);
     const batch = await wallet.sendAll(payer, payment.chain_hex, payment.transactions);
     report(null); // on its way from here on, whatever comes back
     report(await wallet.done(batch));
   }
 
-  #show({ label }, number, total) {
-    const words = { n: String(number), total: String(total), label };
-    this.say(total > 1 ? fill(strings.wallet_confirm_step, words) : strings.wallet_confirm);
+  #show({ label }, number, total, words) {
+    const values = { n: String(number), total: String(total), label };
+    this.say(total > 1 ? fill(words.confirm_step, values) : words.confirm);
   }
 }
