@@ -13,7 +13,7 @@ import { Leaving } from "./closing/leaving.js";
 import { Look } from "./following/look.js";
 import { showContact, showState, titleOf } from "./following/panels.js";
 import { Paying } from "./paying/paying.js";
-import { dropBrokenPictures, localiseTimes } from "./shared/pictures.js";
+import { dropBrokenPictures, localiseTimes, localiseUntil } from "./shared/pictures.js";
 import { BUSY_MS, CALM_MS, LIVE_MS, Polling } from "./following/polling.js";
 import { News } from "./following/news.js";
 import { Explaining } from "./paying/problems.js";
@@ -52,7 +52,7 @@ const choosing = new Choosing({ api, quoting, connection }, { showProblem, hideP
 const redirecting = new Redirecting(merchant);
 const receipt = new Receipt(() => redirecting.stop());
 const inFlight = new InFlight(firstState.payment_order_id, onElsewhere);
-const leaving = new Leaving(() => inFlight.isElsewhere || sent.transaction !== null || current.transactions.length > 0 || showsSent);
+const leaving = new Leaving(() => inFlight.isElsewhere || showsSent, () => sent.transaction !== null || current.transactions.length > 0);
 const walletPayment = isSimulated ? null : new WalletPayment(api, connection, (...said) => inFlight.say(...said));
 const claiming = byId("claim") && walletPayment
   && new Claiming(api, (say) => connection.ask(say), explain, (state) => apply(state));
@@ -98,7 +98,8 @@ function isFresh() {
 }
 
 /** Show a state of the order and do what it asks for; the same state again changes only what was looked up. */
-function apply(state, isForced = false) {
+function apply(told, isForced = false) {
+  const state = localiseUntil(told);
   const before = current;
   const wasSent = showsSent;
   sent.learn(state);

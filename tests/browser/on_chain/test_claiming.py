@@ -10,6 +10,8 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from playwright.sync_api import Page, Route, expect
 
+from api.checkout_page.language.strings import load
+from api.checkout_page.paying.claims import write_words
 from api.domain.env import EnvMode
 from tests.browser.chain_shop import ADDRESSES, CHAIN, PRICE, choose, pay_button
 from tests.browser.conftest import Tab
@@ -54,7 +56,7 @@ def answer_claims(page: Page, *log_indexes: int) -> list[dict[str, Any]]:
                 {"log_index": each, "token": "USDC", "amount_text": f"{each}.00 USDC", "typed_data": TYPED_DATA}
                 for each in log_indexes
             ]
-            return route.fulfill(json={"candidates": offers})
+            return route.fulfill(json={"candidates": offers, "words": write_words(load("en"))})
         handed_in.append(json.loads(route.request.post_data or ""))
         state = page.request.get(f"{page.url}/status").json()
         return route.fulfill(json={**state, "claim_text": "Thank you. This payment counts for the order."})

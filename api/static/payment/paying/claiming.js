@@ -60,8 +60,10 @@ export class Claiming {
       const found = await this.api.claims({ chainId, hash, account });
       if (!found.candidates.length) throw refusalOf(found);
       const { log_index: logIndex, typed_data: typedData } = await this.#choose(found.candidates);
-      this.#say(strings.claim_signing);
-      const signature = await wallet.sign(account, typedData);
+      this.#say(found.words.signing);
+      const signature = await wallet.sign(account, typedData).catch((problem) => {
+        throw Object.assign(problem, { explanation: found.words[problem.kind] });
+      });
       const state = await this.api.claim({ chainId, hash, logIndex, account, signature });
       this.#say(state.claim_text, "good");
       this.onState(state);

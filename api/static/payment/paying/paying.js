@@ -65,10 +65,10 @@ export class Paying {
     const { quoting, page } = this;
     if (problem instanceof WalletProblem && problem.kind === "failed") {
       quoting.pause();
-      return page.showProblem(problem, () => quoting.renew(), { label: strings.wallet_not_sent });
+      return page.showProblem(problem, () => quoting.renew(), { label: problem.label });
     }
     if (problem.reason === "quote_expired") {
-      announce(strings.pay_refused_quote);
+      announce(problem.explanation);
       return quoting.renew();
     }
     const isAnswered = problem instanceof WalletProblem || ["refused", "busy", "offline"].includes(problem.kind);

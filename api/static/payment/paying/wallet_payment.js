@@ -44,10 +44,7 @@ export class WalletPayment {
     for (let number = 1; ; number += 1) {
       const [next, ...rest] = payment.transactions;
       this.#show(next, number, total, payment.words);
-      const hash = await wallet.send(payer, next).catch((problem) => {
-        if (number > 1 && problem.kind === "rejected") problem.explanation = payment.words.kept;
-        throw problem;
-      });
+      const hash = await wallet.send(payer, next).catch((problem) => throwExplained(problem, payment.words, number > 1));
       if (!rest.length) {
         report(hash);
         return paid();
@@ -63,7 +60,8 @@ export class WalletPayment {
 
   async #sendAll(wallet, payer, payment, report) {
     this.say(payment.words.confirm_all);
-    const batch = await wallet.sendAll(payer, payment.chain_hex, payment.transactions);
+    const batch = await wallet.sendAll(payer, payment.chain_hex, payment.transactions)
+      .catch((problem) => throwExplained(problem, payment.words, false));
     report(null); // on its way from here on, whatever comes back
     report(await wallet.done(batch));
   }
@@ -72,4 +70,11 @@ export class WalletPayment {
     const values = { n: String(number), total: String(total), label };
     this.say(total > 1 ? fill(words.confirm_step, values) : words.confirm);
   }
+}
+
+/** Say what a wallet that sent nothing, or may have, leaves behind. */
+function throwExplained(problem, { kept, failed, not_sent: label }, isPermitted) {
+  if (problem.kind === "failed") Object.assign(problem, { explanation: failed, label });
+  if (problem.kind === "rejected" && isPermitted) problem.explanation = kept;
+  throw problem;
 }
