@@ -11,7 +11,7 @@ from api.domain.env import EnvMode
 from api.services.checkout.transactions import Shortage, SignablePayment
 from routing_engine.reference.chains import CHAINS
 
-_WORDS = ("confirm", "confirm_step", "confirm_all", "mining", "kept", "failed", "not_sent")
+_WORDS = ("confirm", "confirm_step", "confirm_all", "mining", "kept", "failed", "not_sent", "late")
 """What is said while the wallet asks, and where it fails: nobody needs it before, so it comes with what is signed."""
 
 

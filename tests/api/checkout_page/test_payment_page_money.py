@@ -117,7 +117,7 @@ def test_money_that_came_after_the_close_is_said_with_its_hash(
     assert [(row["hash"], row["text"]) for row in state.transactions] == [
         (HASH, "21.25 USDC arrived after the order was closed.")
     ]
-    assert not state.asks_if_paid
+    assert not state.if_paid_text
     assert state.nothing_seen_until is None
 
 
@@ -234,10 +234,10 @@ def test_a_deposit_on_its_way_warns_and_does_not_keep_anybody_from_paying(order:
     for seconds, is_late in ((60, False), (200, True)):
         now = START + timedelta(seconds=seconds)
         processing = shown(in_state(order, OrderStatus.PROCESSING), DEPOSIT, stages=(bridged,), now=now)
-        assert (processing.panel, processing.can_pay_anyway) == ("progress", is_late)
+        assert (processing.panel, bool(processing.pay_anyway_text)) == ("progress", is_late)
     gone = replace(DEPOSIT, is_waiting=False)
     delivered = shown(in_state(order, OrderStatus.PROCESSING), gone, stages=(bridged,), now=now)
-    assert (delivered.on_its_way_text, delivered.can_pay_anyway) == ("", False)
+    assert (delivered.on_its_way_text, delivered.pay_anyway_text) == ("", "")
 
 
 def test_nothing_is_called_unpaid_before_the_chains_were_read(

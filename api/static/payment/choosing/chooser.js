@@ -1,6 +1,6 @@
 // All ways to pay in one list: those that suit the wallet first, then every other token; searched over all networks.
 
-import { announce, byId, dressAvatar, fillList, fillSlots, toggle } from "../shared/dom.js";
+import { announce, byId, dressAvatar, fill, fillList, fillSlots, toggle } from "../shared/dom.js";
 import { fillCount, strings } from "../shared/language.js";
 
 const ALL = "";
@@ -13,6 +13,7 @@ export class Chooser {
   #lastChoice = null;
   #isWhole = false; // the list of all tokens comes later than the first ways to pay
   #isAsked = false;
+  #nothing = byId("no-match").textContent;
 
   /** @param {(choice: object) => void} onChoice called with what was chosen, an option or a token without a price */
   constructor(onChoice) {
@@ -34,6 +35,7 @@ export class Chooser {
       radio.addEventListener("change", () => { this.#network = chain.chain_id; this.#showTokens(true); });
     });
     toggle(byId("networks"), chains.length > 1);
+    byId("no-match").textContent = fill(this.#nothing, { chains: chains.map(({ name }) => name).join(", ") });
     this.#isWhole = true;
     this.#showTokens(this.#isAsked);
   }

@@ -2,7 +2,6 @@
 
 import { refusalOf } from "../shared/api.js";
 import { announce, byId, fillList, focusOn, toggle } from "../shared/dom.js";
-import { strings } from "../shared/language.js";
 
 const HASH = /0x[0-9a-f]{64}(?![0-9a-f])/i; // also in an explorer's address
 const SETTLED = ["success", "refunded"];
@@ -47,7 +46,7 @@ export class Claiming {
 
   async #submit() {
     const [hash] = HASH.exec(byId("claim-hash").value) ?? [];
-    if (!hash) return this.#say(strings.claim_hash_wrong, "bad");
+    if (!hash) return this.#say(byId("claim-hash").dataset.wrong, "bad");
     return this.#prove({ chainId: Number(byId("claim-chain").value), hash: hash.toLowerCase() });
   }
 

@@ -10,7 +10,7 @@ export class Paying {
   /**
    * @param {object} parts `api`, `quoting`, `inFlight`, `walletPayment` (null where the test wallet pays),
    *   `claiming` likewise, `devices`
-   * @param {object} page what it does: `follow(quote, known)`, `showProblem`, `hideProblem`
+   * @param {object} page what it does: `follow(quote, known)`, `showProblem`, `hideProblem`, `settle()`
    */
   constructor(parts, page) {
     Object.assign(this, parts);
@@ -34,6 +34,7 @@ export class Paying {
       this.#onFailed(problem, quote);
     } finally {
       this.inFlight.end();
+      this.page.settle();
     }
   }
 

@@ -4,6 +4,8 @@ import { fill } from "../shared/dom.js";
 import { strings } from "../shared/language.js";
 
 export class WalletPayment {
+  late = ""; // what is said once the order ends while the wallet asks
+
   /**
    * @param {import("./connection.js").Connection} connection
    * @param {(text: string, isAsked?: boolean) => void} say shows what the wallet asks, before it asks, and what is
@@ -30,6 +32,7 @@ export class WalletPayment {
     await wallet.goTo(chainHex, quote.add_chain, onUnknown);
     this.say(strings.wallet_prepare, false);
     let payment = await this.api.transactions(quote.quote_id, payer);
+    this.late = payment.words.late;
     const report = (hash) => {
       const explorerUrl = hash && payment.explorer_url ? fill(payment.explorer_url, { tx_hash: hash }) : null;
       const needsProof = !payment.has_reference;
