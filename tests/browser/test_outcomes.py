@@ -187,6 +187,8 @@ def test_a_block_that_is_undone_lets_the_customer_pay_again(tab: Tab) -> None:
     expect_heading(page, "Your payment was undone")
     assert tab.shop.state(tab.order_id).status_reason == StatusReason.REORGED
     expect(tab.pay_button).to_be_hidden()
+    for promise in ("#steps", "#closing"):
+        expect(page.locator(promise)).to_be_hidden()
     tab.inspect("reorged")
     page.locator("#not-arrived summary").press("Enter")
     expect(page.locator("#not-arrived")).to_contain_text("the order is paid twice")

@@ -179,7 +179,7 @@ function followSteps(state) {
   const { pay_anyway_text: anyway } = { ...state, ...withoutWarning(state) };
   toggle(byId("not-arrived"), anyway); // comes with time alone
   fillSlots(byId("not-arrived"), { anyway });
-  const isUnsure = showsSent && sent.isUnsure; // then nothing is known to go on
+  const isUnsure = showsSent ? sent.isUnsure : awaitsPayment(state); // then nothing is known to go on
   toggle(byId("steps"), !isUnsure);
   toggle(byId("closing"), !isUnsure && (showsSent || state.steps.length > 0));
   if (isUnsure || byId("progress").hidden) steps.stop();
