@@ -13,7 +13,6 @@ export class Chooser {
   #lastChoice = null;
   #isWhole = false; // the list of all tokens comes later than the first ways to pay
   #isAsked = false;
-  #nothing = byId("no-match").textContent;
 
   /** @param {(choice: object) => void} onChoice called with what was chosen, an option or a token without a price */
   constructor(onChoice) {
@@ -35,7 +34,7 @@ export class Chooser {
       radio.addEventListener("change", () => { this.#network = chain.chain_id; this.#showTokens(true); });
     });
     toggle(byId("networks"), chains.length > 1);
-    byId("no-match").textContent = fill(this.#nothing, { chains: chains.map(({ name }) => name).join(", ") });
+    byId("no-match").textContent = fill(byId("no-match").dataset.text, { chains: chains.map(({ name }) => name).join(", ") });
     this.#isWhole = true;
     this.#showTokens(this.#isAsked);
   }
