@@ -222,8 +222,13 @@ def _hold_best(found: PaymentOptions) -> dict[str, Any] | None:
 
 
 def _describe_refusal(error: OrderQuoteRefused) -> dict[str, Any]:
-    """Say what is wrong, with the reason in a word, which the scripts act on."""
-    more = describe_shortage(error, choose_strings(request)) if isinstance(error, Shortage) else {}
+    """Say what is wrong, with the reason in a word, which the scripts act on, and in a sentence for the customer."""
+    strings = choose_strings(request)
+    more = (
+        describe_shortage(error, strings)
+        if isinstance(error, Shortage)
+        else {"explanation": strings.refusal[error.reason]}
+    )
     return {**build_refusal_envelope(error), "reason": error.reason, **more}
 
 

@@ -29,7 +29,7 @@ from api.domain.item_prices import sum_item
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
 
-SCRIPT_WORDS = ("cancel", "back", "retry", "payment_to")
+SCRIPT_WORDS = ("cancel", "return", "retry", "payment_to")
 """Texts of the page that its scripts need too."""
 FLEETING = ("now", "looked_at", "nothing_seen_until")
 """What of a state would make the page another one each time; the scripts ask for the state at once anyway."""

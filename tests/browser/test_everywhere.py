@@ -141,7 +141,7 @@ def test_looks_right(make_tab: Callable[..., Tab], name: str, settings: dict[str
     inspect_looks(tab, name, "quote")
     page.get_by_role("button", name=re.compile("with the test wallet")).click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
-    page.get_by_role("link", name=re.compile("^Back to")).click()
+    page.get_by_role("link", name=re.compile("^Return to")).click()
     inspect_looks(tab, name, "leaving")
     page.keyboard.press("Escape")
     tab.work(rounds=2)

@@ -318,7 +318,7 @@ def test_without_scripts_a_phone_shows_what_the_words_point_at(make_tab: Callabl
     tab = make_tab(java_script_enabled=False, **PHONE)
     page = tab.open()
     expect(page.locator("#needs-script time")).to_have_text(re.compile(r"^2 Mar 2026, 1\d:\d\d UTC$"))
-    expect(page.locator("#page-address")).to_be_visible()
+    expect(page.locator("#devices").get_by_text(page.url, exact=True)).to_be_visible()
 
 
 def test_a_disc_is_whole_before_its_picture_comes(tab: Tab) -> None:

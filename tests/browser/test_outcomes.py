@@ -39,7 +39,8 @@ def test_a_payment_after_expiry_is_waited_for(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Expire")
     page.get_by_role("button", name="I have paid").click()
-    expect(page.get_by_text("Then do not pay again.")).to_be_focused()
+    expect(page.locator("#i-paid-text")).to_be_focused()
+    expect(page.locator("#i-paid-text")).to_contain_text("Then do not pay again.")
     expect(page.get_by_text("Have you sent a payment?")).to_be_hidden()
     expect(page.get_by_role("link", name=re.compile("^Return to"))).to_be_visible()
     tab.inspect("expired-paid")
@@ -160,6 +161,9 @@ def test_another_token_does_not_count(tab: Tab) -> None:
     expect_heading(page, "Another token arrived")
     assert tab.shop.state(tab.order_id).status_reason == StatusReason.WRONG_TOKEN
     tab.inspect("wrong-token")
+    simulate(page, "Expire")
+    expect(page.locator("#receipt-rows [data-name=sent] dt")).to_have_text("Sent")
+    expect(page.locator("#receipt-rows [data-name=paid]")).to_have_count(0)
 
 
 def test_what_came_beside_the_right_payment_is_asked_back_and_nobody_is_sent_away(tab: Tab) -> None:
@@ -183,7 +187,13 @@ def test_a_block_that_is_undone_lets_the_customer_pay_again(tab: Tab) -> None:
     tab.work(rounds=4)
     expect_heading(page, "Your payment was undone")
     assert tab.shop.state(tab.order_id).status_reason == StatusReason.REORGED
+    expect(tab.pay_button).to_be_hidden()
+    for promise in ("#steps", "#closing"):
+        expect(page.locator(promise)).to_be_hidden()
     tab.inspect("reorged")
+    page.locator("#not-arrived summary").press("Enter")
+    expect(page.locator("#not-arrived")).to_contain_text("the order is paid twice")
+    page.get_by_role("button", name="Pay again all the same").press("Enter")
     tab.choose("Base", "USDC").click()
     expect_heading(page, "Payment sent")
 
@@ -207,17 +217,17 @@ def test_who_leaves_after_paying_is_told_that_it_goes_on(tab: Tab) -> None:
     page = tab.open()
     tab.pay_button.click()
     expect_heading(page, "Payment sent")
-    page.get_by_role("link", name=re.compile("^Back to")).click()
+    page.get_by_role("link", name=re.compile("^Return to")).click()
     dialog = page.get_by_role("dialog", name="A payment was sent, or is being sent")
     expect(dialog).to_contain_text("going back to the shop does not stop it")
     expect(page.get_by_role("button", name="Stay on this page")).to_be_focused()
     tab.inspect("leaving")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    expect(page.get_by_role("link", name=re.compile("^Back to"))).to_be_focused()
+    expect(page.get_by_role("link", name=re.compile("^Return to"))).to_be_focused()
     tab.work()
     expect_heading(page, "Payment on its way")
-    page.get_by_role("link", name=re.compile("^Back to")).click()
+    page.get_by_role("link", name=re.compile("^Return to")).click()
     page.get_by_role("link", name=re.compile("^Go to")).click()
     page.wait_for_url(re.compile("shop.example"))
     assert page.url == f"https://shop.example/cart?payment_order_id={tab.order_id}&status=processing"

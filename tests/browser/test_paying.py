@@ -341,6 +341,35 @@ def test_the_customer_may_stay(tab: Tab) -> None:
     assert page.url == tab.shop.url(tab.order_id)
 
 
+def test_who_does_anything_is_not_taken_away(tab: Tab) -> None:
+    tab.context.clock.install()
+    page = tab.open()
+    tab.pay_button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    tab.work(10, rounds=2)
+    page.clock.run_for(2_000)
+    expect(page.locator("#announcer")).to_contain_text(re.compile(r"Payment complete\..* You will be taken back to"))
+    expect(page.locator("#redirecting")).to_be_visible()
+    page.mouse.wheel(0, 100)
+    expect(page.locator("#redirecting")).to_be_hidden()
+    page.clock.run_for(30_000)
+    assert page.url == tab.shop.url(tab.order_id)
+
+
+def test_who_comes_back_is_not_taken_away_again(tab: Tab) -> None:
+    """A browser shows the page that it kept, of before the payment: its end is news to it."""
+    page = tab.open()
+    tab.pay_button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    page.goto("about:blank")
+    tab.work(10, rounds=2)
+    tab.context.clock.install()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
+    page.clock.run_for(30_000)
+    assert page.url == tab.shop.url(tab.order_id)
+
+
 def test_a_paid_order_that_is_opened_again_sends_nobody_away(tab: Tab) -> None:
     page = tab.open()
     tab.pay_button.click()

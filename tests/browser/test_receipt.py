@@ -125,7 +125,8 @@ def test_a_receipt_is_printed(tab: Tab, tmp_path: Path) -> None:
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 1
 
 
-def test_an_underpaid_order_says_what_came_and_what_is_due(tab: Tab) -> None:
+def test_an_underpaid_order_says_what_came_and_what_is_due(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(timezone_id="America/New_York")
     page = tab.open()
     simulate(page, "Pay too little")
     tab.work()
@@ -138,6 +139,14 @@ def test_an_underpaid_order_says_what_came_and_what_is_due(tab: Tab) -> None:
     expect(page.locator("#banner")).to_be_visible()
     assert read_rows(page, "#banner [data-amounts]") == wanted
     tab.inspect("amounts-underpaid")
+    expect(page.locator("#banner")).to_contain_text(re.compile(r"before .*2026.* (EST|EDT|GMT-[45])[;.]"))
+    page.get_by_role("link", name=re.compile(r"^Return to [^ ]*Tea & Co \d+[^ ]*$")).click()
+    dialog = page.get_by_role("dialog", name="21.25 USDC of 42.50 USDC arrived")
+    expect(dialog).to_contain_text("21.25 USDC is still due before")
+    expect(dialog).not_to_contain_text("UTC")
+    expect(page.get_by_text("on its way", exact=False).filter(visible=True)).to_have_count(0)
+    tab.inspect("leaving-underpaid")
+    page.keyboard.press("Escape")
     simulate(page, "Expire")
     expect_heading(page, "Payment incomplete")
     shown = read_rows(page)

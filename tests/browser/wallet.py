@@ -58,6 +58,7 @@ class WalletError(Exception):
 class TestWallet:
     """One account; `declines` are methods that its user refuses, `knows` the chains that it can switch to.
 
+    Of transactions its user refuses the one with the number `declines_from`, and all after it.
     To what it `holds` its user says nothing until `confirm`; `prompts` are the requests that wait so. `failures` are
     errors that it gives instead of an answer; in `fails_after` are methods that it carries out, and then fails, in
     `forgets` those that it carries out and never answers. With a
@@ -74,6 +75,7 @@ class TestWallet:
     is_atomic: bool = False
     is_connected: bool = False
     declines: set[str] = field(default_factory=set)
+    declines_from: int = 0
     holds: set[str] = field(default_factory=set)
     prompts: list[str] = field(default_factory=list)
     failures: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -101,7 +103,7 @@ class TestWallet:
         if method in self.failures:
             return json.dumps({"error": self.failures[method]})
         try:
-            if method in self.declines:
+            if method in self.declines or self._is_refused(method):
                 raise WalletError(4001, "User rejected the request.")
             result = self._result(method, json.loads(parameters))
             if method in self.forgets:
@@ -120,6 +122,11 @@ class TestWallet:
         self.holds, self.prompts = set(), []
         for page in pages:
             page.evaluate("() => window.dispatchEvent(new Event('wallet-answers'))")
+
+    def _is_refused(self, method: str) -> bool:
+        if not self.declines_from or method != "eth_sendTransaction":
+            return False
+        return [each for _, each in self.asked].count(method) >= self.declines_from
 
     def _result(self, method: str, parameters: list[Any]) -> Any:
         match method:

@@ -29,6 +29,8 @@ class Strings:
         For the attributes of ``<html>``.
     name : str
         What the language calls itself.
+    refusal : mapping
+        For reasons why an order can't be paid in a certain way, what to do; scripts put the merchant in.
     called : mapping
         For kinds of tokens, the words that people search them by.
     counts, script_counts : mapping
@@ -46,6 +48,7 @@ class Strings:
     transfer: dict[str, str]
     transfer_label: dict[str, str]
     claim: dict[str, str]
+    refusal: dict[str, str]
     steps: dict[str, str]
     journey: dict[str, dict[str, str]]
     amounts: dict[str, str]

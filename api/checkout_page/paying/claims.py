@@ -27,8 +27,14 @@ def describe_offers(offers: Sequence[ClaimOffer], merchant: str, chain_id: int, 
                 "typed_data": offer.typed_data,
             }
             for offer in offers
-        ]
+        ],
+        "words": write_words(strings),
     }
+
+
+def write_words(strings: Strings) -> dict[str, str]:
+    """Return what is said while the wallet signs, and where it does not: nobody needs it before."""
+    return {name: strings.claim[name] for name in ("signing", "claim_declined", "sign_failed")}
 
 
 def claim_text(seen: MoneySeen, chain_id: int, tx_hash: str, strings: Strings) -> str:

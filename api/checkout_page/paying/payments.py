@@ -11,6 +11,9 @@ from api.domain.env import EnvMode
 from api.services.checkout.transactions import Shortage, SignablePayment
 from routing_engine.reference.chains import CHAINS
 
+_WORDS = ("confirm", "confirm_step", "confirm_all", "mining", "kept", "failed", "not_sent", "late")
+"""What is said while the wallet asks, and where it fails: nobody needs it before, so it comes with what is signed."""
+
 
 def describe_payment(payment: SignablePayment, strings: Strings) -> dict[str, Any]:
     """Return the answer of the transactions endpoint; numbers as wallets take them, in hex."""
@@ -24,6 +27,7 @@ def describe_payment(payment: SignablePayment, strings: Strings) -> dict[str, An
         "explorer_url": CHAINS[quote.chain_id].explorer_tx_url if payment.env_mode == EnvMode.LIVE else None,
         "most_text": format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol, strings),
         "has_reference": payment.has_reference,
+        "words": {name: strings.wallet[name] for name in _WORDS} | {"once": strings.page["prompts_one"]},
         "transactions": [_describe_transaction(each, payment, strings) for each in payment.transactions],
     }
 

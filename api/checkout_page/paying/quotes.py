@@ -26,8 +26,17 @@ from api.services.orders.views import PublicOrder
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
-_KINDS = (("USD|^(?:DAI|FRAX|GHO)$", "dollar"), ("EUR", "euro"), ("BTC$", "bitcoin"), ("ETH$", "ether"))
+_KINDS = (
+    ("USD|^(?:DAI|FRAX|GHO)$", "dollar"),
+    ("EUR", "euro"),
+    ("BTC$", "bitcoin"),
+    ("ETH$", "ether"),
+    ("POL$", "polygon"),
+)
 """What symbols look like, and what kind of token has such a one: people search it by other words than its name."""
+
+_LAST_S = 11 * 60
+"""How much is left when a price comes that says when the order ends: one is held for a minute, and ten are counted."""
 
 
 def describe_choices(chains: Sequence[PayableChain], strings: Strings) -> dict[str, Any]:
@@ -50,10 +59,13 @@ def quote_json(
     decimals, symbol = quote.token_decimals, quote.token_symbol
     shown = round_payment(quote.amount_in, decimals, symbol, is_fixed=quote.is_direct)
     most_text = format_rounded(quote.amount_in_max, decimals, symbol, strings)
+    left_s = max(0, int((order.pay_until - now).total_seconds()))
     time_text = format_duration(quote.fill_time_s, strings)
     return {
         "quote_id": quote.quote_id,
-        "valid_for_s": max(0, int((quote.expires_at - now).total_seconds())),
+        "valid_for_s": max(0, min(left_s, int((quote.expires_at - now).total_seconds()))),
+        "ends_in_s": left_s,
+        "ends_text": strings.page["order_ends"] if left_s <= _LAST_S else "",
         "pay_amount": str(quote.amount_in),
         "shown_amount": str(shown),
         "pay_text": write_payment(quote.amount_in, decimals, symbol, strings, is_fixed=quote.is_direct),
@@ -90,10 +102,10 @@ def _describe_prompts(quote: OrderQuote, order: PublicOrder, strings: Strings) -
     """Say what the wallet is going to ask, before it does."""
     if order.is_simulated:
         return ""
-    if quote.is_direct or quote.token_address == NATIVE_ADDRESS:
-        return strings.page["prompts_one"]
     most = format_rounded(quote.amount_in_max, quote.token_decimals, quote.token_symbol, strings)
-    return strings.page["prompts_two"].format(amount=most)
+    if not quote.is_direct and quote.token_address != NATIVE_ADDRESS:
+        return strings.page["prompts_two"].format(amount=most)
+    return strings.page["prompts_coin" if quote.amount_in_max > quote.amount_in else "prompts_one"].format(amount=most)
 
 
 def _write_wallet_note(quote: OrderQuote, strings: Strings) -> str:

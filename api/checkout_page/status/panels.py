@@ -54,10 +54,17 @@ def takes_more(order: PublicOrder) -> bool:
     return order.payable and bool(order.amount_due)
 
 
+def is_undone(order: PublicOrder, status: OrderStatus) -> bool:
+    """Whether a payment was seen and is not any more: who pays again without a question may pay twice."""
+    return status == _S.CREATED and order.payable and order.status_reason == StatusReason.REORGED
+
+
 def choose_panel(order: PublicOrder, status: OrderStatus) -> Panel:
     """Choose the part of the page that is visible."""
     if is_paused(order, status):
         return Panel.OUTCOME
+    if is_undone(order, status):
+        return Panel.PROGRESS
     if status == _S.CREATED:
         return Panel.PAY if order.payable else Panel.OUTCOME
     if status == _S.PROCESSING:

@@ -51,8 +51,8 @@ def _list_rows(
         yield from _tell_time("came", max(came), strings)
     yield {"name": "order", "text": order.order_id}
     sources = list(_list_sources(seen))
-    for text in _describe_paid(order, seen.paid_quote, sources, strings):
-        yield {"name": "paid", "text": text}
+    for name, text in _describe_paid(order, seen.paid_quote, sources, strings):
+        yield {"name": name, "text": text}
     if status == OrderStatus.SUCCESS and seen.paid_quote is not None:
         yield from _list_fees(seen.paid_quote, order, strings)
     for row in describe_amounts(order, seen, status, strings, merchant):
@@ -111,8 +111,11 @@ def _list_sources(seen: MoneySeen) -> Iterator[SeenTransfer]:
 
 def _describe_paid(
     order: PublicOrder, quote: OrderQuote | None, sources: list[SeenTransfer], strings: Strings
-) -> Iterator[str]:
-    """Say what left the payers' wallets; what was swapped on the way only the quote knows, and not to the unit."""
+) -> Iterator[tuple[str, str]]:
+    """Yield a name and what left the payers' wallets; what does not count has paid nothing.
+
+    What was swapped on the way only the quote knows, and not to the unit.
+    """
     for row in sources:
         if quote is None or len(sources) > 1 or quote.chain_id != row.chain_id or quote.is_direct:
             text = format_amount_of(order, row, strings)
@@ -120,7 +123,8 @@ def _describe_paid(
             text = f"≈ {format_rounded(quote.amount_in, quote.token_decimals, quote.token_symbol, strings)}"
         else:
             text = format_money(row.amount, quote.token_decimals, quote.token_symbol, strings)
-        yield f"{text} · {name_chain(row.chain_id)}"
+        is_foreign = row.kind == TransferKind.PAYMENT and not row.is_counted
+        yield "sent" if is_foreign else "paid", f"{text} · {name_chain(row.chain_id)}"
 
 
 def _is_swapped(quote: OrderQuote) -> bool:

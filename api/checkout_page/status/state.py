@@ -11,15 +11,16 @@ from typing import Any
 from api.checkout_page.language.strings import Strings, isolate
 from api.checkout_page.look.branding import Contact, find_contact
 from api.checkout_page.money.amount_rows import describe_amounts
+from api.checkout_page.money.amounts import format_moment
 from api.checkout_page.money.stranded import describe_stranded, is_out
 from api.checkout_page.money.transfers import describe_left_out, describe_on_its_way, list_transactions
-from api.checkout_page.status.panels import Panel, Tone, choose_panel, choose_tone, is_paused, takes_more
+from api.checkout_page.status.panels import Panel, Tone, choose_panel, choose_tone, is_paused, is_undone, takes_more
 from api.checkout_page.status.progress import Step, describe_stages
 from api.checkout_page.status.receipt import describe_receipt
 from api.checkout_page.status.redirects import add_outcome
 from api.checkout_page.status.simulation import describe_actions
 from api.checkout_page.status.tab import TabIcon, choose_icon, name_tab
-from api.checkout_page.status.words import choose_reason, choose_summary, choose_texts
+from api.checkout_page.status.words import choose_leave, choose_reason, choose_summary, choose_texts
 from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.journey import Stage
@@ -70,14 +71,19 @@ class PageState:
     cancel_url : str or None
         The merchant's address for who does not want to pay, with the present status, while the order is open; going
         there closes nothing.
+    leave : mapping or None
+        ``title`` and ``text`` for who goes there after a part was paid; None where the page says it.
+    until : mapping or None
+        ``at`` and ``text`` of the moment that the texts name, for who tells it in another time zone.
     redirect_after_s : int or None
         After how long a customer who saw the outcome happen is taken there; None if they decide themselves.
     stranded : tuple of mapping
         Where money is that a bridge did not deliver; see `describe_stranded`.
-    asks_if_paid : bool
-        Whether to ask the customer for a payment that is not seen yet.
-    can_pay_anyway : bool
-        Whether another payment can be made although one is on its way, which is late: anybody may have made that one.
+    if_paid_text : str
+        What to tell who says that they have paid, where no payment is seen yet; empty where nobody is asked.
+    pay_anyway_text : str
+        What to say before another payment, although one is on its way, which is late: anybody may have made that one.
+        Or although one was undone, which the network may take in again. Empty where there is nothing to ask.
     is_paused : bool
         Whether the order can't be paid only until its chain is read again.
     test_actions : tuple of mapping
@@ -112,9 +118,11 @@ class PageState:
     on_its_way_text: str
     return_url: str | None
     cancel_url: str | None
+    leave: Mapping[str, str] | None
+    until: Mapping[str, str] | None
     redirect_after_s: int | None
-    asks_if_paid: bool
-    can_pay_anyway: bool
+    if_paid_text: str
+    pay_anyway_text: str
     is_paused: bool
     test_actions: tuple[Mapping[str, str], ...]
     changes: int
@@ -143,12 +151,17 @@ def build_state(
     panel = choose_panel(order, status)
     shown = choose_reason(order, seen, status, reason)
     texts = choose_texts(order, seen, status, shown, strings)
+    until = format_moment(order.pay_until, strings)
     banner = texts if panel is Panel.PAY and shown else None
     tone = choose_tone(order, status)
-    is_wrong = banner is not None or (panel is Panel.OUTCOME and not (status == _S.SUCCESS and shown in _FINE))
+    undone = is_undone(order, status)
+    is_fine = panel is not Panel.OUTCOME or (status == _S.SUCCESS and shown in _FINE)
+    is_wrong = undone or banner is not None or not is_fine
     is_open = status in _OPEN
     goes_on = is_open and order.not_payable_reason != NotPayable.GOES_BACK
     steps = tuple(describe_stages(stages, order, now, strings, merchant)) if goes_on else ()
+    asks = status == _S.EXPIRED and (order.payable or order.is_paused) and not seen.transfers
+    is_late = takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps)
     return PageState(
         payment_order_id=order.order_id,
         payment_order_status=status,
@@ -172,9 +185,11 @@ def build_state(
         on_its_way_text=describe_on_its_way(order, seen, strings),
         return_url=add_outcome(choose_callback(order, status), order.order_id, status),
         cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if is_open else None,
+        leave=choose_leave(order, seen, shown, strings) if panel is Panel.PAY else None,
+        until={"at": format_time(order.pay_until), "text": until} if until in texts["text"] else None,
         redirect_after_s=None if is_out(order) or is_wrong else REDIRECT_AFTER_S.get(status),
-        asks_if_paid=status == _S.EXPIRED and (order.payable or order.is_paused) and not seen.transfers,
-        can_pay_anyway=takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps),
+        if_paid_text=strings.page["i_paid_text"].format(merchant=merchant) if asks else "",
+        pay_anyway_text=strings.page["not_arrived_text"].format(merchant=merchant) if undone or is_late else "",
         is_paused=is_paused(order, status),
         test_actions=tuple(describe_actions(order, status, strings)),
         changes=len(order.timeline) + len(seen.transfers),

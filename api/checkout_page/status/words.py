@@ -58,6 +58,13 @@ def choose_texts(
     return fill(texts, **_collect_values(order, seen, strings))
 
 
+def choose_leave(order: PublicOrder, seen: MoneySeen, reason: str, strings: Strings) -> Mapping[str, str] | None:
+    """Return ``title`` and ``text`` for who leaves while a part was paid and nothing more is on its way; else None."""
+    if seen.on_its_way or reason not in {StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN}:
+        return None
+    return fill(strings.notice[f"leave_{reason}"], **_collect_values(order, seen, strings))
+
+
 def choose_summary(status: OrderStatus, strings: Strings, merchant: str) -> str:
     """Return the word above the price: to be paid, on its way, or paid."""
     return strings.page[_SUMMARIES.get(status, "order_at")].format(merchant=merchant)
@@ -104,6 +111,7 @@ def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> di
         "currency": order.price_currency,
         "chain": name_chain(order.settlement_chain_id or 0),
         "price": format_money(order.price_amount, order.price_decimals, order.price_currency, strings),
+        "wanted": format_money(order.settlement_amount or 0, decimals, symbol, strings),
         "received": format_money(order.amount_received, decimals, symbol, strings),
         "missing": format_money(order.amount_due or 0, decimals, symbol, strings),
         "came": describe_amounts(order, foreign, strings) or strings.transfer["other_token"],

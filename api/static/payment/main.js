@@ -13,7 +13,7 @@ import { Leaving } from "./closing/leaving.js";
 import { Look } from "./following/look.js";
 import { showContact, showState, titleOf } from "./following/panels.js";
 import { Paying } from "./paying/paying.js";
-import { dropBrokenPictures, localiseTimes } from "./shared/pictures.js";
+import { dropBrokenPictures, localiseTimes, localiseUntil } from "./shared/pictures.js";
 import { BUSY_MS, CALM_MS, LIVE_MS, Polling } from "./following/polling.js";
 import { News } from "./following/news.js";
 import { Explaining } from "./paying/problems.js";
@@ -44,7 +44,7 @@ const polling = new Polling(() => api.status(showsSent ? sent.quoteId : null), (
 const news = new News(`${path}/events`, isFresh() ? version : "", () => polling.now(), () => polling.every(pace(current)));
 const steps = new Steps((isLate) => showContact(current, isLate));
 const reporting = new Reporting(api, sent, () => apply(current, true));
-const connection = isSimulated ? null : new Connection(() => choosing.reconsider());
+const connection = isSimulated ? null : new Connection(() => choosing.reconsider(), onSwitch);
 const quoting = new Quoting(api, labelOf, onUnpriced);
 const explaining = new Explaining(merchant, () => quoting.last);
 const explain = (problem) => explaining.explain(problem);
@@ -52,7 +52,7 @@ const choosing = new Choosing({ api, quoting, connection }, { showProblem, hideP
 const redirecting = new Redirecting(merchant);
 const receipt = new Receipt(() => redirecting.stop());
 const inFlight = new InFlight(firstState.payment_order_id, onElsewhere);
-const leaving = new Leaving(() => inFlight.isElsewhere || sent.transaction !== null || current.transactions.length > 0 || showsSent);
+const leaving = new Leaving(() => inFlight.isElsewhere || showsSent, () => sent.transaction !== null || current.transactions.length > 0);
 const walletPayment = isSimulated ? null : new WalletPayment(api, connection, (...said) => inFlight.say(...said));
 const claiming = byId("claim") && walletPayment
   && new Claiming(api, (say) => connection.ask(say), explain, (state) => apply(state));
@@ -70,7 +70,7 @@ function start() {
   localiseTimes();
   offerCopy();
   for (const element of document.querySelectorAll("[data-needs-script]")) toggle(element, true);
-  new Paying({ api, quoting, inFlight, walletPayment, claiming, devices }, { follow, showProblem, hideProblem });
+  new Paying({ api, quoting, inFlight, walletPayment, claiming, devices }, { follow, showProblem, hideProblem, settle });
   byId("retry").addEventListener("click", tryAgain);
   byId("pay-anyway").addEventListener("click", () => { paysAnyway = true; apply(current, true); focusOn(titleOf(current)); });
   byId("i-did-not").addEventListener("click", () => go(current.return_url));
@@ -98,14 +98,15 @@ function isFresh() {
 }
 
 /** Show a state of the order and do what it asks for; the same state again changes only what was looked up. */
-function apply(state, isForced = false) {
+function apply(told, isForced = false) {
+  const state = localiseUntil(told);
   const before = current;
   const wasSent = showsSent;
   sent.learn(state);
-  showsSent = (state.panel === "pay" || state.is_paused) && sent.isPending(state);
+  showsSent = (awaitsPayment(state) || state.is_paused) && sent.isPending(state);
   const isNews = !before || showsSent !== wasSent || identity(before) !== identity(state);
   current = state;
-  if (state.panel !== "pay" && state.transactions.length) inFlight.end(); // it is seen, whatever the wallet says
+  if (!awaitsPayment(state) && state.transactions.length) inFlight.end(); // it is seen, whatever the wallet says
   if (isNews || isForced) draw(state);
   followSteps(state);
   look.show(state);
@@ -115,9 +116,14 @@ function apply(state, isForced = false) {
   if (before && isNews && !showsSent) tell(state, before, wasSent && before.changes === state.changes);
 }
 
+/** Whether nothing that was paid is seen any more; of an undone payment it is asked first. */
+function awaitsPayment({ panel, payment_order_status: status }) {
+  return panel === "pay" || (panel === "progress" && status === "created");
+}
+
 function draw(state) {
   if (showsSent) showSent(state);
-  else showState({ ...state, ...withoutWarning(state), panel: paysAnyway && state.can_pay_anyway ? "pay" : state.panel, transactions: known(state) });
+  else showState({ ...state, ...withoutWarning(state), ...whileAsked(state), panel: paysAnyway && state.pay_anyway_text ? "pay" : state.panel, transactions: known(state) });
   receipt.show(state);
   leaving.offer(showsSent ? { ...state, panel: "progress" } : state, words);
   controls?.offer(state.test_actions);
@@ -126,14 +132,22 @@ function draw(state) {
   if (!byId("pay").hidden) choosing.enter();
 }
 
+/** Who is asked by a wallet while the order ends is asked nothing else, and told one thing. */
+function whileAsked(state) {
+  if (!inFlight.isHere || !state.if_paid_text || !walletPayment?.late) return {};
+  toggle(byId("in-flight"), false);
+  return { text: walletPayment.late, if_paid_text: "", return_url: null };
+}
+
 /** Tell the customer what happened, and take them back if it is over. */
 function tell(state, before, isLost) {
-  announce(`${state.title}. ${state.text}`);
+  const isOver = state.redirect_after_s !== null && state.return_url && !inFlight.isHere && !inFlight.isElsewhere;
+  const goes = isOver && isFresh() && before.payment_order_status !== state.payment_order_status;
+  if (!isOver) redirecting.stop();
+  const more = goes ? redirecting.start(state.return_url, state.redirect_after_s) : "";
+  announce(`${state.title}. ${state.text} ${more}`);
   if (isLost) showProblem(new Problem("refused", { explanation: strings.sent_lost }), null);
   else focusOn(titleOf(state));
-  const isOver = state.redirect_after_s !== null && state.return_url && !inFlight.isHere && !inFlight.isElsewhere;
-  if (!isOver) redirecting.stop();
-  else if (before.payment_order_status !== state.payment_order_status) redirecting.start(state.return_url, state.redirect_after_s);
 }
 
 /** What two answers share if nothing has happened between them. */
@@ -162,8 +176,10 @@ function describeSent() {
 
 /** Show how far the payment is, and for how long that has taken. */
 function followSteps(state) {
-  toggle(byId("not-arrived"), { ...state, ...withoutWarning(state) }.can_pay_anyway); // comes with time alone
-  const isUnsure = showsSent && sent.isUnsure; // then nothing is known to go on
+  const { pay_anyway_text: anyway } = { ...state, ...withoutWarning(state) };
+  toggle(byId("not-arrived"), anyway); // comes with time alone
+  fillSlots(byId("not-arrived"), { anyway });
+  const isUnsure = showsSent ? sent.isUnsure : awaitsPayment(state); // then nothing is known to go on
   toggle(byId("steps"), !isUnsure);
   toggle(byId("closing"), !isUnsure && (showsSent || state.steps.length > 0));
   if (isUnsure || byId("progress").hidden) steps.stop();
@@ -172,8 +188,8 @@ function followSteps(state) {
 
 /** Who knows that the payment on its way is their own needs no warning of it. */
 function withoutWarning(state) {
-  const isOwn = state.panel === "progress" && !paysAnyway && sent.isListed(state);
-  return isOwn ? { on_its_way_text: "", can_pay_anyway: false } : {};
+  const isOwn = !awaitsPayment(state) && state.panel === "progress" && !paysAnyway && sent.isListed(state);
+  return isOwn ? { on_its_way_text: "", pay_anyway_text: "" } : {};
 }
 
 /** The transactions that the server lists, and the one that it has not seen yet; once all is paid, a faster one has replaced that. */
@@ -214,6 +230,11 @@ function follow(quote, { report = null, state = current, isUnsure = false } = {}
   focusOn(byId("progress-title"));
 }
 
+/** The wallet has answered everything: an order that ended meanwhile asks what it asks. */
+function settle() {
+  if (current.panel === "outcome") apply(current, true);
+}
+
 function onSimulated(state) {
   if (state.panel === "pay") follow(null, { state });
   else apply(state);
@@ -241,6 +262,11 @@ function showProblem(problem, again, { label = words.retry, takesFocus = true } 
   announce(explain(problem));
   if (takesFocus) focusOn(box);
   if (problem.kind === "refused") polling.now();
+}
+
+/** Another account pays now: what was said of the one before holds no more. */
+function onSwitch(problem) {
+  if (!byId("pay").hidden && !inFlight.isHere) showProblem(problem, null, { takesFocus: false });
 }
 
 /** No price could be had: ask again, or choose what has one. */

@@ -23,6 +23,7 @@ from api.services.orders.creation import NewLink, create_link
 from api.services.orders.views import load_public_order
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
+from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 from tests.api.checkout_page.test_payment_page_money import transfer
 from tests.api.conftest import Merchant
@@ -106,6 +107,30 @@ def test_a_transfer_says_what_the_network_takes(client: FlaskClient, path: str) 
     assert quote["total_text"] == "≈ 42.50 USDC in all, fees under 0.01"
     assert [row["name"] for row in quote["fees"]] == ["Network fee"]
     assert quote["route_text"].endswith("without conversion.")
+
+
+def test_a_price_is_held_no_longer_than_its_order(client: FlaskClient, clock: SettableClock, path: str) -> None:
+    """Found by a user: a price was held for 58 seconds of which the order had ten."""
+    early = quoted(client, path)
+    assert (early["valid_for_s"], early["ends_text"]) == (60, "")
+    clock.advance(seconds=early["ends_in_s"] - 600)
+    assert quoted(client, path)["ends_text"] == "Order ends in {time}"
+    clock.advance(seconds=590)
+    late = quoted(client, path)
+    assert (late["valid_for_s"], late["ends_in_s"]) == (10, 10)
+
+
+def test_what_a_wallet_asks_for_a_coin_is_said_before(resources: Resources, clock: SettableClock, path: str) -> None:
+    """Found by a user: the page showed less than the wallet asked for."""
+    order_id = path.rpartition("/")[2]
+    order = replace(load_public_order(resources, order_id), is_simulated=False)
+    quote = quote_order(resources, order_id, 8453, USDC.address)
+    coin = replace(quote, token_address=NATIVE_ADDRESS, token_symbol="ETH", token_decimals=18)
+    exact = quote_json(replace(coin, amount_in=10**16, amount_in_max=10**16), order, clock.now(), strings.load())
+    assert exact["prompts_text"].startswith("Your wallet asks once to pay, and first to switch")
+    most = quote_json(replace(coin, amount_in=10**16, amount_in_max=11 * 10**15), order, clock.now(), strings.load())
+    assert most["prompts_text"].startswith("Your wallet asks once to pay up to 0.011 ETH, and")
+    assert "comes back in the same transaction" in most["prompts_text"]
 
 
 def test_what_cannot_be_valued_is_not_made_up(resources: Resources, clock: SettableClock, path: str) -> None:

@@ -117,7 +117,7 @@ def test_money_that_came_after_the_close_is_said_with_its_hash(
     assert [(row["hash"], row["text"]) for row in state.transactions] == [
         (HASH, "21.25 USDC arrived after the order was closed.")
     ]
-    assert not state.asks_if_paid
+    assert not state.if_paid_text
     assert state.nothing_seen_until is None
 
 
@@ -209,10 +209,19 @@ def test_what_came_is_said_while_the_order_stays_payable(order: PublicOrder) -> 
     assert (wrong.panel, wrong.banner and wrong.banner["title"]) == ("pay", "Another token arrived")
     assert wrong.banner
     assert wrong.banner["text"].startswith("5.00 DAI · Base arrived at")
+    assert wrong.leave
+    assert wrong.leave["title"] == "Another token arrived"
+    assert "5.00 DAI · Base arrived, which does not count. 0.00 USDC of 42.50 USDC arrived; " in wrong.leave["text"]
     short = shown(replace(order, amount_received=1, amount_due=42_499_999), transfer(amount=1))
     assert short.banner
     assert short.banner["text"].startswith("0.000001 USDC arrived, 42.499999 USDC is still due.")
     assert (short.panel, short.cancel_url is not None) == ("pay", True)
+    assert short.leave
+    assert short.leave["title"] == "0.000001 USDC of 42.50 USDC arrived"
+    assert short.until
+    assert short.until["text"] in short.leave["text"]
+    assert shown(order, DEPOSIT, transfer(amount=1)).leave is None, "something is on its way"
+    assert (shown(order).leave, shown(order).until) == (None, None)
 
 
 def test_a_deposit_on_its_way_warns_and_does_not_keep_anybody_from_paying(order: PublicOrder) -> None:
@@ -225,10 +234,10 @@ def test_a_deposit_on_its_way_warns_and_does_not_keep_anybody_from_paying(order:
     for seconds, is_late in ((60, False), (200, True)):
         now = START + timedelta(seconds=seconds)
         processing = shown(in_state(order, OrderStatus.PROCESSING), DEPOSIT, stages=(bridged,), now=now)
-        assert (processing.panel, processing.can_pay_anyway) == ("progress", is_late)
+        assert (processing.panel, bool(processing.pay_anyway_text)) == ("progress", is_late)
     gone = replace(DEPOSIT, is_waiting=False)
     delivered = shown(in_state(order, OrderStatus.PROCESSING), gone, stages=(bridged,), now=now)
-    assert (delivered.on_its_way_text, delivered.can_pay_anyway) == ("", False)
+    assert (delivered.on_its_way_text, delivered.pay_anyway_text) == ("", "")
 
 
 def test_nothing_is_called_unpaid_before_the_chains_were_read(

@@ -52,7 +52,7 @@ def test_nobody_is_asked_to_pay_the_rest_once_the_time_is_over(shop: Shop) -> No
     order, after = shop.order(order_id), see_page(shop, order_id)
     assert order["payment_order_status"] == "processing"
     assert (order["payable"], order["not_payable_reason"]) == (False, "order_expired")
-    assert (after.panel, after.title, after.banner, after.can_pay_anyway) == ("progress", TITLE, None, False)
+    assert (after.panel, after.title, after.banner, after.pay_anyway_text) == ("progress", TITLE, None, "")
     assert [row["name"] for row in after.amounts] == ["price", "arrived", "due"]
     assert ask_quote(shop, order_id) == (409, "The order takes no payment now: its time is over")
     shop.wait(2)

@@ -97,7 +97,7 @@ def test_who_expired_meanwhile_is_asked_whether_he_has_paid(shop: Shop, order_id
     read_chain(shop, shop.clock.now())
     shop.clock.advance(seconds=25 * 3600)
     state = shop.client.get(f"/payment/{order_id}/status").get_json()
-    assert (state["payment_order_status"], state["asks_if_paid"], state["is_paused"]) == ("expired", True, False)
+    assert (state["payment_order_status"], bool(state["if_paid_text"]), state["is_paused"]) == ("expired", True, False)
 
 
 def test_simulated_orders_wait_for_no_chain(shop: Shop) -> None:

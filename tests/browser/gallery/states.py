@@ -119,6 +119,11 @@ def underpaid(stage: Stage) -> str:
     return stage.order_after(Action.UNDERPAY, looks=2)
 
 
+@state("Leaving after a part was paid", then=click("#cancel"))
+def leaving_short(stage: Stage) -> str:
+    return stage.order_after(Action.UNDERPAY, looks=2)
+
+
 @state("Another token came")
 def wrong_token(stage: Stage) -> str:
     return stage.order_after(Action.WRONG_TOKEN, looks=2)

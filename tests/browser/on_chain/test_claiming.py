@@ -10,8 +10,10 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from playwright.sync_api import Page, Route, expect
 
+from api.checkout_page.language.strings import load
+from api.checkout_page.paying.claims import write_words
 from api.domain.env import EnvMode
-from tests.browser.chain_shop import ADDRESSES, CHAIN, PRICE, choose, pay_button
+from tests.browser.chain_shop import ADDRESSES, CHAIN, PRICE, choose, choose_again, pay_button
 from tests.browser.conftest import Tab
 from tests.browser.wallet import TestWallet
 from tests.support.main_net import MainNet
@@ -54,7 +56,7 @@ def answer_claims(page: Page, *log_indexes: int) -> list[dict[str, Any]]:
                 {"log_index": each, "token": "USDC", "amount_text": f"{each}.00 USDC", "typed_data": TYPED_DATA}
                 for each in log_indexes
             ]
-            return route.fulfill(json={"candidates": offers})
+            return route.fulfill(json={"candidates": offers, "words": write_words(load("en"))})
         handed_in.append(json.loads(route.request.post_data or ""))
         state = page.request.get(f"{page.url}/status").json()
         return route.fulfill(json={**state, "claim_text": "Thank you. This payment counts for the order."})
@@ -71,7 +73,9 @@ def test_who_says_that_they_have_paid_signs_for_it(tab: Tab, wallet: TestWallet)
     wallet.inject(tab.page, "Signing Wallet")
     page = tab.visit(tab.shop.real_order(EnvMode.TEST))
     handed_in = answer_claims(page, 3)
+    choose_again(page, "ETH")
     page.get_by_text("You have paid, and it is not shown here?").click()
+    expect(page.locator("#pay-button")).to_be_hidden()
     page.get_by_label("Transaction number (hash)").fill("0x12")
     page.get_by_role("button", name="Sign with the wallet that paid").press("Enter")
     expect(page.locator("#claim-said")).to_contain_text("A transaction number (hash) is 0x and 64 more characters.")

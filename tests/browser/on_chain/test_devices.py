@@ -207,7 +207,8 @@ def test_without_scripts_the_ways_are_there(make_tab: Callable[..., Tab], name: 
     page.locator("#devices summary").click()
     expect(page.get_by_role("link", name="MetaMask")).to_be_visible(visible=name == "phone")
     expect(code(page)).to_be_visible(visible=name == "desktop")
-    expect(page.locator("#page-address")).to_have_value(page.url)
+    expect(page.locator("#devices").get_by_text(page.url, exact=True)).to_be_visible()
+    expect(page.get_by_text("This page follows along")).to_be_hidden()
     expect(page.get_by_role("button")).to_have_count(0)
 
 

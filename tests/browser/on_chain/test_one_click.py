@@ -54,7 +54,7 @@ def test_a_wallet_that_is_connected_pays_in_one_click(tab: Tab, net: MainNet, wa
     net.fund(wallet.account, "ETH", 10**16)
     wallet.inject(tab.page, "Rabby <b>")
     page = visit(tab)
-    short = f"{wallet.account[:4]}…{wallet.account[-2:]}"
+    short = f"{wallet.account[:6]}…{wallet.account[-4:]}"
     expect(pay_button(page)).to_have_text(re.compile(rf"^Pay ≈\s0\.0\d+\sWETH with .Rabby <b>. \({short}\)$"))
     expect(page.locator("#quote-total")).to_have_text(re.compile(r"^≈ 4\d\.\d\d USDC in all, fees \d\.\d\d$"))
     expect(page.locator("#prompts")).to_have_text(re.compile("^Your wallet may ask twice: first to allow up to"))
@@ -159,7 +159,7 @@ def test_another_account_is_noticed_before_it_pays(tab: Tab, net: MainNet, walle
     wallet.account = OTHER  # without an event: some wallets send none
     pay_button(page).click()
     expect_problem(page, "Your wallet is on another account now.")
-    expect(pay_button(page)).to_have_text(re.compile(r"\(0xbb…bb\)$"))
+    expect(pay_button(page)).to_have_text(re.compile(r"\(0xbbbb…bbbb\)$"))
     assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
     page.evaluate("() => window.dispatchEvent(new CustomEvent('wallet-account', { detail: [] }))")
     expect(pay_button(page)).to_have_text("Pay 42.50 USDC")
@@ -167,6 +167,27 @@ def test_another_account_is_noticed_before_it_pays(tab: Tab, net: MainNet, walle
         "(account) => window.dispatchEvent(new CustomEvent('wallet-account', { detail: [account] }))", PAYER.upper()
     )
     expect(pay_button(page)).to_have_text(re.compile(r"^Pay\s42.50\sUSDC"))
+
+
+def test_what_was_said_of_one_account_is_not_said_of_the_next(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    """Found by a user: "this wallet holds 0 WETH" stayed beside an account that had it."""
+    tab.expected.append("409")
+    net.fund(wallet.account, "USDC", PRICE)
+    net.fund(OTHER, "USDC", PRICE)
+    for account in (wallet.account, OTHER):
+        net.fund(account, "ETH", 10**16)
+    wallet.inject(tab.page, "Rabby")
+    page = visit(tab)
+    expect(pay_button(page)).to_be_visible()
+    refusal = {"reason": "balance_too_low", "message": "", "explanation": "This wallet holds 0.00 USDC on Base."}
+    page.route("**/transactions", lambda route: route.fulfill(status=409, json=refusal))
+    pay_button(page).click()
+    expect_problem(page, "This wallet holds 0.00 USDC on Base")
+    wallet.account = OTHER
+    page.evaluate("(account) => window.dispatchEvent(new CustomEvent('wallet-account', { detail: [account] }))", OTHER)
+    expect_problem(page, "Your wallet is on another account now. Check what is shown here, then press Pay.")
+    expect(page.locator("#problem")).not_to_contain_text("holds")
+    expect(pay_button(page)).to_have_text(re.compile(r"\(0xbbbb…bbbb\)$"))
 
 
 @pytest.fixture

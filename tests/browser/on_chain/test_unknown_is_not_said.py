@@ -74,6 +74,27 @@ def credit(tab: Tab, tx_hash: str, amount: int) -> None:
         row.amount_received, row.amount_due = amount, max(0, (row.amount_due or 0) - amount)
 
 
+def test_an_order_that_ends_while_the_wallet_asks_says_one_thing(tab: Tab, wallet: TestWallet) -> None:
+    """Found by a user: "confirm in your wallet" and "have you paid?" at once."""
+    wallet.inject(tab.page, "Slow Wallet")
+    wallet.holds = {SEND}
+    page = choose(tab, "USDC")
+    pay_button(page).click()
+    expect(page.locator("#wallet-progress")).to_contain_text("Confirm the payment")
+    with tab.shop.resources.database.write() as session:
+        session.get_one(PaymentOrder, tab.order_id).expires_at = tab.shop.clock.now()
+    come_back(page)
+    expect(page.get_by_role("heading", name="This order has expired")).to_be_visible()
+    expect(page.locator("#outcome")).to_contain_text("Your wallet still asks: decline there now")
+    expect(page.locator("#in-flight")).to_be_hidden()
+    expect(page.locator("#ask-if-paid")).to_be_hidden()
+    tab.inspect("expired-while-asked")
+    wallet.declines = {SEND}
+    wallet.confirm(page)
+    expect(page.get_by_role("button", name="I have paid")).to_be_visible()
+    expect(page.locator("#outcome")).not_to_contain_text("Your wallet still asks")
+
+
 @pytest.mark.parametrize("name", ["desktop", "phone"])
 def test_a_cancelled_tab_shows_the_hash_that_the_wallet_gave(
     make_tab, net: MainNet, wallet: TestWallet, name: str

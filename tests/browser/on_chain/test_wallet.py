@@ -125,6 +125,27 @@ def test_who_declines_has_paid_nothing_and_may_try_again(
     assert merchants_balance(tab, net) == PRICE
 
 
+def test_a_permission_stays_when_the_payment_is_declined(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    """Found by a user: that nothing was sent was said of a permission that the network had taken."""
+    wallet.inject(tab.page, "Test Wallet")
+    page = choose(tab, "WETH")
+    expect(page.locator("#prompts")).to_contain_text("may ask twice")
+    wallet.declines_from = 2
+    pay_button(page).click()
+    expect_problem(page, "so no payment was sent. The permission that you gave stays.")
+    expect(page.locator("#problem")).not_to_contain_text("nothing was sent")
+    expect(page.locator("#prompts")).to_contain_text("asks once")
+    assert net.tokens["WETH"]("allowance", PAYER, fact("uniswap_v3", CHAIN, "router")) > 0
+    tab.inspect("wallet-permission-stays")
+    sent = [method for _, method in wallet.asked].count("eth_sendTransaction")
+    wallet.declines_from = 0
+    with page.expect_response("**/report"):
+        pay_button(page).click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    assert [method for _, method in wallet.asked].count("eth_sendTransaction") == sent + 1
+    assert merchants_balance(tab, net) == PRICE
+
+
 def test_without_a_wallet_the_page_says_what_to_do(tab: Tab) -> None:
     page = choose(tab, "ETH")
     page.locator("#pay-button").click()

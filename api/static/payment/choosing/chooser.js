@@ -1,6 +1,6 @@
 // All ways to pay in one list: those that suit the wallet first, then every other token; searched over all networks.
 
-import { announce, byId, dressAvatar, fillList, fillSlots, toggle } from "../shared/dom.js";
+import { announce, byId, dressAvatar, fill, fillList, fillSlots, toggle } from "../shared/dom.js";
 import { fillCount, strings } from "../shared/language.js";
 
 const ALL = "";
@@ -34,6 +34,7 @@ export class Chooser {
       radio.addEventListener("change", () => { this.#network = chain.chain_id; this.#showTokens(true); });
     });
     toggle(byId("networks"), chains.length > 1);
+    byId("no-match").textContent = fill(byId("no-match").dataset.text, { chains: chains.map(({ name }) => name).join(", ") });
     this.#isWhole = true;
     this.#showTokens(this.#isAsked);
   }

@@ -4,24 +4,23 @@ import { byId, fill, toggle } from "../shared/dom.js";
 import { Countdown, inSeconds } from "../shared/countdown.js";
 import { strings } from "../shared/language.js";
 
+const USES = ["pointerdown", "wheel", "keydown", "pagehide"]; // who does anything reads on; who comes back stays
+
 export class Redirecting {
   #countdown = new Countdown();
 
   constructor(merchant) {
     this.merchant = merchant;
     byId("stay").addEventListener("click", () => this.stay());
+    for (const kind of USES) window.addEventListener(kind, ({ target }) => { if (target.id !== "stay") this.stop(); });
   }
 
-  /** Count down and go, unless the customer stays. */
+  /** Count down and go, unless the customer does anything here; returns what is said of it. */
   start(url, seconds) {
+    const tell = (left) => fill(strings.redirect, { merchant: this.merchant, seconds: String(left) });
     toggle(byId("redirecting"), true);
-    this.#countdown.start(
-      inSeconds(seconds),
-      (left) => {
-        byId("redirect-text").textContent = fill(strings.redirect, { merchant: this.merchant, seconds: String(left) });
-      },
-      () => go(url),
-    );
+    this.#countdown.start(inSeconds(seconds), (left) => { byId("redirect-text").textContent = tell(left); }, () => go(url));
+    return tell(seconds);
   }
 
   /** Stop counting. */

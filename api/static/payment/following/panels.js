@@ -49,8 +49,9 @@ function showBanner({ banner }) {
 
 function showOutcome(panel, state) {
   for (const mark of panel.querySelectorAll("[data-for-tone]")) toggle(mark, mark.dataset.forTone === state.tone);
-  if (!state.asks_if_paid) toggle(byId("i-paid-text"), false);
-  toggle(byId("ask-if-paid"), state.asks_if_paid && byId("i-paid-text").hidden);
+  fillSlots(byId("i-paid-text"), state);
+  if (!state.if_paid_text) toggle(byId("i-paid-text"), false);
+  toggle(byId("ask-if-paid"), state.if_paid_text && byId("i-paid-text").hidden);
   toggle(byId("way-back"), Boolean(state.return_url) && byId("ask-if-paid").hidden);
   if (state.return_url) byId("return").href = state.return_url;
 }

@@ -1,5 +1,6 @@
 // The stages of a payment on its way. The time that the present one takes runs on by the machine's own steady clock.
 
+import { clock } from "../shared/countdown.js";
 import { announce, byId, fillList, toggle } from "../shared/dom.js";
 
 const FULL_HASH = /^(.{8}).*(.{6})$/;
@@ -70,12 +71,4 @@ export function withOwn(steps, own, seconds) {
   if (!own) return [seen, ...rest];
   const text = own.hash.replace(FULL_HASH, "$1…$2");
   return [{ ...seen, hash: own.hash, hash_text: text, explorer_url: own.explorer_url ?? null }, ...rest];
-}
-
-/** A waiting time as a clock shows it: 0:05, 12:34, 1:02:03. */
-export function clock(seconds) {
-  const two = (number) => String(number).padStart(2, "0");
-  const minutes = Math.floor(seconds / 60);
-  const rest = two(seconds % 60);
-  return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
 }

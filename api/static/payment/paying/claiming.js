@@ -2,7 +2,6 @@
 
 import { refusalOf } from "../shared/api.js";
 import { announce, byId, fillList, focusOn, toggle } from "../shared/dom.js";
-import { strings } from "../shared/language.js";
 
 const HASH = /0x[0-9a-f]{64}(?![0-9a-f])/i; // also in an explorer's address
 const SETTLED = ["success", "refunded"];
@@ -47,7 +46,7 @@ export class Claiming {
 
   async #submit() {
     const [hash] = HASH.exec(byId("claim-hash").value) ?? [];
-    if (!hash) return this.#say(strings.claim_hash_wrong, "bad");
+    if (!hash) return this.#say(byId("claim-hash").dataset.wrong, "bad");
     return this.#prove({ chainId: Number(byId("claim-chain").value), hash: hash.toLowerCase() });
   }
 
@@ -60,8 +59,10 @@ export class Claiming {
       const found = await this.api.claims({ chainId, hash, account });
       if (!found.candidates.length) throw refusalOf(found);
       const { log_index: logIndex, typed_data: typedData } = await this.#choose(found.candidates);
-      this.#say(strings.claim_signing);
-      const signature = await wallet.sign(account, typedData);
+      this.#say(found.words.signing);
+      const signature = await wallet.sign(account, typedData).catch((problem) => {
+        throw Object.assign(problem, { explanation: found.words[problem.kind] });
+      });
       const state = await this.api.claim({ chainId, hash, logIndex, account, signature });
       this.#say(state.claim_text, "good");
       this.onState(state);

@@ -10,7 +10,7 @@ export class Paying {
   /**
    * @param {object} parts `api`, `quoting`, `inFlight`, `walletPayment` (null where the test wallet pays),
    *   `claiming` likewise, `devices`
-   * @param {object} page what it does: `follow(quote, known)`, `showProblem`, `hideProblem`
+   * @param {object} page what it does: `follow(quote, known)`, `showProblem`, `hideProblem`, `settle()`
    */
   constructor(parts, page) {
     Object.assign(this, parts);
@@ -34,6 +34,7 @@ export class Paying {
       this.#onFailed(problem, quote);
     } finally {
       this.inFlight.end();
+      this.page.settle();
     }
   }
 
@@ -65,10 +66,10 @@ export class Paying {
     const { quoting, page } = this;
     if (problem instanceof WalletProblem && problem.kind === "failed") {
       quoting.pause();
-      return page.showProblem(problem, () => quoting.renew(), { label: strings.wallet_not_sent });
+      return page.showProblem(problem, () => quoting.renew(), { label: problem.label });
     }
     if (problem.reason === "quote_expired") {
-      announce(strings.pay_refused_quote);
+      announce(problem.explanation);
       return quoting.renew();
     }
     const isAnswered = problem instanceof WalletProblem || ["refused", "busy", "offline"].includes(problem.kind);

@@ -1,9 +1,11 @@
 // Draws the quote, its countdown, and a price that has changed.
 
 import { announce, byId, dressAvatar, fill, fillList, fillSlots, focusOn, toggle } from "../shared/dom.js";
+import { clock, secondsUntil } from "../shared/countdown.js";
 import { strings } from "../shared/language.js";
 import { noteChange } from "../shared/taps.js";
 
+const LAST_S = 600; // of an order, which are counted in sight
 const ACTIONS = ["pay-bar", "prompts", "refresh", "held", "price-change", "shortage"];
 
 /** Show what was chosen while its price is on the way. */
@@ -96,7 +98,9 @@ export function showPaused() {
   toggle(byId("refresh"), true);
 }
 
-export function showHeld(left) {
+export function showHeld(left, { ends_text: text, ends: end }) {
+  const seconds = secondsUntil(end);
+  byId("ends").textContent = text && seconds <= LAST_S ? fill(text, { time: clock(seconds) }) : "";
   byId("held-text").textContent = fill(strings.seconds_left, { n: String(left) });
   byId("held-bar").value = left;
 }

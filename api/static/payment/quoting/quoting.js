@@ -142,6 +142,7 @@ export class Quoting {
     const before = this.#agreed;
     this.#quote = this.#last = quote;
     quote.until = inSeconds(quote.valid_for_s);
+    quote.ends = inSeconds(quote.ends_in_s);
     // What was agreed to is what was shown, which was rounded up.
     if (before && BigInt(quote.pay_amount) > BigInt(before.shown_amount)) return this.#askConsent(before, quote);
     announce(this.#tell(before, quote));
@@ -186,7 +187,7 @@ export class Quoting {
   }
 
   #run(quote) {
-    this.#countdown.start(quote.until, (left) => showHeld(left), () => this.#refresh());
+    this.#countdown.start(quote.until, (left) => showHeld(left, quote), () => this.#refresh());
   }
 }
 

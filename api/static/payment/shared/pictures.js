@@ -18,6 +18,14 @@ export function pickPicture(source) {
   return typeof source === "string" && source.length <= LONGEST_PICTURE && INLINE_PICTURE.test(source) ? source : "";
 }
 
+/** Tell the moment that a state's texts name in the customer's own time zone, too. */
+export function localiseUntil(state) {
+  const { until, banner, leave } = state;
+  if (!until) return state;
+  const tell = (texts) => texts && { ...texts, text: texts.text.replace(until.text, formatMoment(until.at)) };
+  return { ...tell(state), banner: tell(banner), leave: tell(leave), until: null };
+}
+
 /** Tell each time the way it is told where the customer is; on a receipt one second may decide. */
 export function localiseTimes() {
   for (const element of document.querySelectorAll("time[datetime]")) {

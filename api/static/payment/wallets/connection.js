@@ -14,9 +14,13 @@ export class Connection {
   #current = null;
   #watched = new Set();
 
-  /** @param {() => void} onChange called when another wallet or account pays from now on */
-  constructor(onChange) {
+  /**
+   * @param {() => void} onChange called when another wallet or account pays from now on
+   * @param {(problem: Error) => void} onSwitch called before that, where it is another account of the same wallet
+   */
+  constructor(onChange, onSwitch) {
     this.onChange = onChange;
+    this.onSwitch = onSwitch;
     byId("wallet-close").addEventListener("click", () => byId("wallet-dialog").close());
   }
 
@@ -30,7 +34,7 @@ export class Connection {
     if (!this.#current) return "";
     const { name, account } = this.#current;
     const known = name ? ISOLATE.join(name.replace(/[\u2066-\u2069\u202a-\u202e]/g, "")) : strings.some_wallet;
-    return fill(strings.wallet_label, { name: known, account: `${account.slice(0, 4)}…${account.slice(-2)}` });
+    return fill(strings.wallet_label, { name: known, account: `${account.slice(0, 6)}…${account.slice(-4)}` });
   }
 
   /** Take the wallet that is connected already, if there is one; nobody is asked anything. */
@@ -91,7 +95,10 @@ export class Connection {
     found.provider.on?.("accountsChanged", (accounts) => {
       if (this.#current?.found.provider !== found.provider) return;
       const [account] = Array.isArray(accounts) ? accounts : [];
-      if (typeof account === "string") this.#take(found, account.toLowerCase());
+      if (typeof account === "string") {
+        if (account.toLowerCase() !== this.#current.account) this.onSwitch(new WalletProblem("other_account"));
+        this.#take(found, account.toLowerCase());
+      }
       else {
         this.#current = null;
         this.onChange();
