@@ -6,11 +6,14 @@ import os
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Dialect, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from api.storage.direct import DirectPool, DirectPools
 from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
@@ -20,6 +23,8 @@ READERS = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
 ONE = {"pool_size": 1, "max_overflow": 0}
 IN_LINE = 10
 """The part of the time that a lock may be waited for after which a writer does not wait for his turn any longer."""
+FILE = "sqlite_file"
+"""What a pool knows of a connection: the file that it opened."""
 WRITES = "sqlite_writes"
 """Execution option of an engine whose transactions take the write lock as they begin."""
 _write_to_disk = getattr(os, "fdatasync", os.fsync)  # not every system has the first
@@ -27,9 +32,9 @@ _write_to_disk = getattr(os, "fdatasync", os.fsync)  # not every system has the 
 
 def make_readers(url: URL, lock_wait_ms: int) -> Engine:
     """Open a database for reading, and for what writes beside the service, such as a migration; make it if need be."""
-    if url.database and url.database != ":memory:" and not url.database.startswith("file:"):
-        _make_file(Path(url.database))
-    return _listen(create_engine(url, **READERS), lock_wait_ms, "FULL")
+    if is_in_file(url):
+        _make_file(Path(url.database or ""))
+    return _listen(_open_alone(create_engine(url, **READERS)), lock_wait_ms, "FULL")
 
 
 def make_writer(url: URL, lock_wait_ms: int) -> Engine:
@@ -40,7 +45,7 @@ def make_writer(url: URL, lock_wait_ms: int) -> Engine:
 
     Its commits do not wait for the disk: `CommitLog` does.
     """
-    engine = create_engine(url, pool_timeout=lock_wait_ms / 1000, execution_options={WRITES: True}, **ONE)
+    engine = _open_alone(create_engine(url, pool_timeout=lock_wait_ms / 1000, execution_options={WRITES: True}, **ONE))
     in_line_ms = lock_wait_ms // IN_LINE
     line = WritersLine(Path(url.database or ""), in_line_ms / 1000)
     event.listen(engine, "checkout", lambda *_: line.enter())
@@ -107,6 +112,48 @@ class CommitLog:
             _write_to_disk(log)
         finally:
             os.close(log)
+
+
+def is_in_file(url: URL) -> bool:
+    """Whether a database is in a file of this name."""
+    return bool(url.database) and url.database != ":memory:" and not (url.database or "").startswith("file:")
+
+
+def _open_alone(engine: Engine) -> Engine:
+    """Have an engine open its file only if it is there, and leave it once another file, or none, is in its place.
+
+    SQLite would make an empty file, and begin its log anew over that of the file that was moved away: what was in there
+    would be lost. And what is written to a file without a name is lost when the last process that has it open ends.
+    """
+    if is_in_file(engine.url):
+        path = Path(engine.url.database or "")
+        event.listen(engine, "do_connect", partial(_refuse_to_make, path))
+        event.listen(engine, "connect", partial(_note_file, path))
+        event.listen(engine, "checkout", partial(_require_file, path))
+    return engine
+
+
+def _refuse_to_make(
+    path: Path, _: Dialect, __: ConnectionPoolEntry, arguments: list[Any], named: dict[str, Any]
+) -> None:
+    arguments[0], named["uri"] = f"file:{quote(str(path.absolute()))}?mode=rw", True
+
+
+def _note_file(path: Path, _: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
+    entry.info[FILE] = _identify(path)
+
+
+def _require_file(path: Path, _: DBAPIConnection, entry: ConnectionPoolEntry, __: PoolProxiedConnection) -> None:
+    if entry.info.get(FILE) != _identify(path):
+        raise DisconnectionError("another file, or none, is where the database was")
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _listen(engine: Engine, lock_wait_ms: int, synchronous: str) -> Engine:

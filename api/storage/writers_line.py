@@ -52,7 +52,7 @@ class WritersLine:
     def leave(self) -> None:
         """Give the next one the turn, if this has it."""
         with self._opening:
-            self._inside -= 1
+            self._inside = max(0, self._inside - 1)  # who found no database to write to has not entered
             if self._files and self._owner == os.getpid():
                 unlock_file(self._files[-1])
 
