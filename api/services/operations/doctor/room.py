@@ -18,6 +18,7 @@ from api.services.resources import Resources
 DISK = "disk"
 USUAL_FOLDER = Path("/var/lib/postgresql")
 """Of Debian's packages: only a superuser of the database, and its monitors, are told where its data is."""
+UNTOLD = "`GRANT pg_read_all_settings` to the service's role, and this looks where it really is"
 _FOLDER = text("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
 
 
@@ -26,12 +27,14 @@ def check_room(resources: Resources) -> Iterator[Finding]:
     url = resources.database.engine.url
     if url.get_backend_name() == "sqlite":
         return
-    folder = _find_folder(resources) if is_local(url) else None
+    told = _ask_folder(resources) if is_local(url) else None
+    folder = next(filter(_is_there, filter(None, (told, USUAL_FOLDER))), None) if is_local(url) else None
     if folder is None:
         yield praise(DISK, "how full PostgreSQL's is can't be seen from here: watch it on its machine")
         return
     room = shutil.disk_usage(folder)
-    message = f"{room.free // 2**20:,} of {room.total // 2**20:,} MB are free where PostgreSQL is ({folder})"
+    place = "is" if folder == told else f"usually is; {UNTOLD}"
+    message = f"{room.free // 2**20:,} of {room.total // 2**20:,} MB are free where PostgreSQL {place} ({folder})"
     if room.free < LEAST_FREE:
         yield blame(DISK, message, "make room, or give it a larger disk: docs/capacity.md says what a month needs")
     else:
@@ -54,18 +57,18 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost"
 
 
-def _find_folder(resources: Resources) -> Path | None:
-    """Return the folder of the data, or else the one where it usually is; None if neither can be seen."""
-    told = None
+def _ask_folder(resources: Resources) -> Path | None:
+    """Return the folder of the data; None where it is not told, as by a database that does not answer."""
     try:
         with resources.database.read() as session:
             told = session.scalar(_FOLDER)
     except SQLAlchemyError:
         return None
-    for folder in filter(None, (Path(told) if told else None, USUAL_FOLDER)):
-        try:
-            if folder.is_dir():
-                return folder
-        except OSError:
-            continue
-    return None
+    return Path(told) if told else None
+
+
+def _is_there(folder: Path) -> bool:
+    try:
+        return folder.is_dir()
+    except OSError:
+        return False
