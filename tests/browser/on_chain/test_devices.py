@@ -87,7 +87,7 @@ def test_a_tap_leads_into_the_wallet(make_tab: Callable[..., Tab]) -> None:
 
 def test_on_a_desktop_a_phone_scans_the_code(tab: Tab) -> None:
     page = open_order(tab)
-    expect(page.get_by_text("Scan it with your phone; this page follows along.")).to_be_visible()
+    expect(page.get_by_text("Scan it with your phone. The code is this page's address, nothing else.")).to_be_visible()
     expect(page.locator(".wallet-links a").first).to_be_hidden()
     expect(page.get_by_text(re.compile("ethereum:"))).to_have_count(0)
     assert read_code(code(page)) == page.url

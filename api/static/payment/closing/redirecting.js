@@ -11,7 +11,7 @@ export class Redirecting {
 
   constructor(merchant) {
     this.merchant = merchant;
-    byId("stay").addEventListener("click", () => this.stay());
+    byId("stay").addEventListener("click", () => { this.stop(); byId("return").focus(); });
     for (const kind of USES) window.addEventListener(kind, ({ target }) => { if (target.id !== "stay") this.stop(); });
   }
 
@@ -19,20 +19,15 @@ export class Redirecting {
   start(url, seconds) {
     const tell = (left) => fill(strings.redirect, { merchant: this.merchant, seconds: String(left) });
     toggle(byId("redirecting"), true);
+    byId("redirecting").style.visibility = "visible";
     this.#countdown.start(inSeconds(seconds), (left) => { byId("redirect-text").textContent = tell(left); }, () => go(url));
     return tell(seconds);
   }
 
-  /** Stop counting. */
+  /** Stop counting, and leave the place empty: a tap may be about to fall on what stands below. */
   stop() {
     this.#countdown.stop();
-    toggle(byId("redirecting"), false);
-  }
-
-  /** Stop counting, at the customer's wish. */
-  stay() {
-    this.stop();
-    byId("return").focus();
+    byId("redirecting").style.visibility = "hidden";
   }
 }
 
