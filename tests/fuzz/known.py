@@ -33,6 +33,8 @@ PAIR = ("from", "to", "input", "output")
 """How the properties of a pair of tokens and its amounts begin."""
 HINDERING = ("unit_price", "quote_id", "allowProtocols", "denyProtocols", "outputAmount", "toAmount")
 """Optional properties that a request is mostly refused for."""
+REFUND = frozenset({"amount", "decimals", "to", "transfer", "note"})
+"""What a refund is asked for by."""
 MOST_IMPROVED = 0.92
 KEY_NAMES = 40
 """Idempotency keys in use at a time: most requests with one are repetitions, or mix two requests up."""
@@ -72,11 +74,17 @@ class Sense:
         return {name: self._improve_one(name, value, MOST_IMPROVED) for name, value in parameters.items()}
 
     def pair(self, placed: dict[str, Any], body: Any) -> None:
-        """Name a refund of the order that a request is about, where it names one."""
+        """Name a refund of the order that a request is about, where it names one; ask for a bit of what can go back."""
         known = self.pool.pick_refund(self.caller, self.dice)
-        names_one = isinstance(body, dict) and "refund" in body and "order_id" in placed
-        if known and names_one and self.dice.random() < MOST_IMPROVED:
+        is_meant = "order_id" in placed and self.dice.random() < MOST_IMPROVED
+        if not known or not is_meant or not isinstance(body, dict):
+            return
+        if "refund" in body:
             body["refund"], placed["order_id"] = known
+        elif body.keys() & REFUND and body.keys() <= REFUND:
+            placed["order_id"], body["amount"] = known[1], str(self.dice.randint(1, 9))
+            body.pop("decimals", None)
+            body.pop("transfer", None)
 
     def _improve_one(self, name: str, value: Any, chance: float) -> Any:
         if name == "webhook_url":

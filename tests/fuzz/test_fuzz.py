@@ -18,7 +18,7 @@ from tests.fuzz.report import list_unreached, read_log_errors, write_report
 from tests.fuzz.run import begin_run, read_owners
 from tests.support.books import read_books_when_calm
 
-CASES = int(os.environ.get("FUZZ_CASES", "1500"))
+CASES = int(os.environ.get("FUZZ_CASES", "1800"))
 SEED = int(os.environ.get("CHAOS_SEED", "7"))
 LIMIT_S = float(os.environ.get("FUZZ_LIMIT_S", "inf"))
 CALM_S = 90
