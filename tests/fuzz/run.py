@@ -30,6 +30,8 @@ SHARES = {"positive": 0.35, "negative": 0.2, "links": 0.2}
 """Of all cases, how many each part throws; the rest is strange."""
 PROGRESS = 2_500
 """Cases between two lines that say how far it is."""
+MOST_AGAIN = 4
+"""How often more is thrown where an operation never did what it was asked: what can be done hangs on the worker."""
 ASKED_AGAIN = 2
 """How often what took too long is sent again."""
 MAIN = 0.88
@@ -53,13 +55,7 @@ class Run:
 
     def throw_all(self, cases: int) -> None:
         """Throw about so many requests."""
-        drawer = Drawer(
-            document=self.judge.contract.document,
-            address=self.arena.service.url,
-            make_sense=self.make_sense,
-            throw=self.throw,
-            number=self.number,
-        )
+        drawer = self._make_drawer(self.number)
         parts: dict[str, Callable[[int], None]] = {
             "positive": lambda share: drawer.draw_each("positive", share),
             "links": drawer.draw_sequences,
@@ -68,6 +64,21 @@ class Run:
         for part, begin in parts.items():
             self._time(part, begin, int(cases * SHARES[part]))
         self._time("strange", self.throw_strange, cases - self.judge.cases)
+
+    def throw_more(self, cases: int, is_wanting: Callable[[], bool]) -> None:
+        """Throw valid requests with other dice, a few times at most, as long as something is wanting."""
+        for again in range(1, 1 + MOST_AGAIN):
+            if is_wanting():
+                self._make_drawer(self.number + again).draw_each("positive", cases)
+
+    def _make_drawer(self, number: int) -> Drawer:
+        return Drawer(
+            document=self.judge.contract.document,
+            address=self.arena.service.url,
+            make_sense=self.make_sense,
+            throw=self.throw,
+            number=number,
+        )
 
     def _time(self, part: str, begin: Callable[[int], None], cases: int) -> None:
         began = time.monotonic()

@@ -18,7 +18,7 @@ from tests.fuzz.report import list_unreached, read_log_errors, write_report
 from tests.fuzz.run import begin_run, read_owners
 from tests.support.books import read_books_when_calm
 
-CASES = int(os.environ.get("FUZZ_CASES", "1800"))
+CASES = int(os.environ.get("FUZZ_CASES", "1500"))
 SEED = int(os.environ.get("CHAOS_SEED", "7"))
 LIMIT_S = float(os.environ.get("FUZZ_LIMIT_S", "inf"))
 CALM_S = 90
@@ -34,6 +34,7 @@ def test_whatever_is_thrown_the_service_answers_as_documented(
     with open_arena(make_database_url("postgresql"), tmp_path) as arena:
         with begin_run(arena, SEED, LIMIT_S) as run:
             run.throw_all(CASES)
+            run.throw_more(CASES // 3, lambda: bool(list_unreached(run)))
         books = read_books_when_calm(arena.database, CALM_S)
         owners = read_owners(arena.database)
         print(f"\n{write_report(run)}\norders {dict(books.statuses)}")
