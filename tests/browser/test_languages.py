@@ -14,6 +14,7 @@ from api.checkout_page.language.strings import LANGUAGES, Strings, load
 from api.domain.env import EnvMode
 from api.services.orders.commands import cancel
 from tests.browser.conftest import Tab
+from tests.browser.customer import simulate
 
 SMALL = {"width": 320, "height": 640}
 WIDE = {"width": 1280, "height": 860}
@@ -88,14 +89,6 @@ def expect_pay_button(tab: Tab, strings: Strings, symbol: str) -> Locator:
     amount = rf"\u2066?(≈\s)?[\d.,]+\s{re.escape(symbol)}\u2069?"
     expect(button).to_have_text(re.compile(rf"^\s*{amount.join(words)}\s*$"))
     return button
-
-
-def simulate(tab: Tab, action: str) -> None:
-    """Let something happen to a test order, with the panel of the test mode."""
-    if tab.page.locator("#test-controls").get_attribute("open") is None:
-        tab.page.locator("#test-controls > summary").click()
-    with tab.page.expect_response("**/simulate"):
-        tab.page.locator(f"[data-action={action}]").press("Enter")
 
 
 def check_amounts(page: Page) -> None:
@@ -200,13 +193,13 @@ def test_each_language_tells_what_is_missing_and_what_went_wrong(make_tab: Calla
     strings = load(language)
     tab = make_tab(locale=strings.lang, viewport=SMALL, has_touch=True)
     page = tab.open(order_price={"currency": "USDC", "amount": 1_234_500_000, "decimals": 6})
-    simulate(tab, "underpay")
+    simulate(page, strings.simulate["underpay"]["title"])
     tab.work(rounds=3)
     expect(page.locator("#banner")).to_contain_text(strings.status["processing.underpaid"]["title"])
     expect(page.locator("body")).not_to_contain_text("{")
     check_amounts(page)
     tab.inspect(f"{language}-underpaid")
-    simulate(tab, "expire")
+    simulate(page, strings.simulate["expire"]["title"])
     expect(page.get_by_role("heading", name=strings.status["failed.underpaid"]["title"])).to_be_visible()
     check_amounts(page)
     tab.inspect(f"{language}-failed")
