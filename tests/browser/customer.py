@@ -15,7 +15,7 @@ def come_back(page: Page) -> None:
 def simulate(page: Page, title: str) -> None:
     """Use the panel of the test mode, by the title of what shall happen."""
     if page.locator("#test-controls").get_attribute("open") is None:
-        # By a key: what comes there is not tapped a second time, and a tap misses what the answer about ways to pay moves.
+        # By a key: what comes there is not tapped twice, and the answer about ways to pay moves it away from a tap.
         page.locator("#test-controls > summary").press("Enter")
     button = page.get_by_role("button", name=re.compile(f"^{re.escape(title)} "))
     expect(button).to_be_enabled()  # not while what was pressed before is under way
