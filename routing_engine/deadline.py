@@ -18,6 +18,9 @@ are not in the processor's cache when they are looked at. `routing_engine.kernel
 QUOTE = 1_000
 """Steps that the exact quote of one market counts for."""
 
+MEASURABLE_S = 2e-3
+"""Seconds after which the pace of a call is taken from what it did: before, its preparations count too much."""
+
 UNLIMITED_WORK = 2**62
 """More steps than anything takes."""
 
@@ -32,6 +35,9 @@ def count_steps(units: int | None, edges: int) -> int:
 class Budget:
     """A length of time that begins now, and an amount of work.
 
+    Kernels read no clock. So whenever time is asked for, they get as many steps as should fit into what is left of it,
+    at the pace of this call so far, and the rest is kept back.
+
     Parameters
     ----------
     clock : Clock
@@ -40,21 +46,43 @@ class Budget:
         How long it lasts.
     steps : int
         Of work that may be done.
+    pace : float
+        Steps that are usually done in a millisecond.
     """
 
-    def __init__(self, clock: Clock, limit_ms: float | None, steps: int = UNLIMITED_WORK) -> None:
-        self._clock = clock
-        self._end = None if limit_ms is None else clock() + limit_ms / 1e3
+    def __init__(self, clock: Clock, limit_ms: float | None, steps: int = UNLIMITED_WORK, pace: float = STEPS) -> None:
+        self._clock, self._pace, self._kept_back = clock, pace, 0
+        self._begun = None if limit_ms is None else clock()
+        self._limit_s = 0.0 if limit_ms is None else limit_ms / 1e3
+        self._steps = steps
         self.work = np.array([steps], np.int64)
-        """Steps of work that are left; kernels take off what they do, and end where none are left."""
+        """Steps of work that may be done now; kernels take off what they do, and end where none are left."""
         self.known: dict[Hashable, Any] = {}
         """What kernels have found in this call: see `routing_engine.search.paths.known`."""
         self._was_late = False
 
+    @property
+    def steps_left(self) -> int:
+        """Steps that are left of what was given, however much time is left: the same on every machine."""
+        return self.work.item(0) + self._kept_back
+
     def is_spent(self) -> bool:
         """Tell whether time or work is over; whoever asks stops then, and the answer is marked as cut short."""
-        self._was_late = self._was_late or (self._end is not None and self._clock() >= self._end)
+        if self._begun is not None and not self.was_spent:
+            passed = self._clock() - self._begun
+            if passed >= self._limit_s:
+                self._was_late = True
+            else:
+                self._lend(passed)
         return self.was_spent
+
+    def _lend(self, passed: float) -> None:
+        """Let kernels do as many steps as should fit into what is left of the time, after so many seconds."""
+        left = self.steps_left
+        done = self._steps - left
+        pace = min(self._pace, done / passed / 1e3) if passed >= MEASURABLE_S and done else self._pace
+        lent = min(left, 1 + int(pace * (self._limit_s - passed) * 1e3))
+        self.work[0], self._kept_back = lent, left - lent
 
     @property
     def was_spent(self) -> bool:

@@ -81,9 +81,9 @@ class RouteRequest:
     gas_prices : mapping of int to int, optional
         Wei per gas unit by chain id; overrides the snapshot's.
     time_budget_ms : int, optional
-        When it is spent, the best that was found until then is the answer; 1 to 600,000. No search is cut short: the
-        time is looked at between searches, of which one takes up to seconds where an amount fills markets. With None no
-        clock is read.
+        When it is spent, the best that was found until then is the answer; 1 to 600,000. Searches do as much work as
+        should fit into it, so it is kept to within a few tens of milliseconds on a machine that has the time for it.
+        With None no clock is read.
     work_budget : int, optional
         The same, counted in what searches do instead of time, and looked at inside them too: the answer is the same on
         every machine. A unit is about a millisecond of one core, 1 to 1,000,000. No limit by default.

@@ -192,8 +192,10 @@ class Router:
 
     def _start_query(self, request: RouteRequest, without: frozenset[str] = frozenset()) -> Query:
         request = resolve(request, self.snapshot, self.graph)
-        steps = count_steps(request.work_budget, self.graph.source.size)
-        budget = Budget(self.clock, request.time_budget_ms, steps)
+        size = self.graph.source.size
+        budget = Budget(
+            self.clock, request.time_budget_ms, count_steps(request.work_budget, size), count_steps(1, size)
+        )
         return Query(self._search, request, self._valuations.find(request.gas_prices), budget, without)
 
     def _finish(self, query: Query, single: Single) -> RouteResult:

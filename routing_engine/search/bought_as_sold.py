@@ -92,7 +92,7 @@ def _sell_less(query: Query, sell: Sell, low: float, hops: tuple[Hop, ...], last
 
 def _find_last(query: Query) -> int:
     """Return the steps of work that are left when no other input is sold any more."""
-    return query.budget.work.item(0) - count_steps(PATIENCE, query.graph.source.size)
+    return query.budget.steps_left - count_steps(PATIENCE, query.graph.source.size)
 
 
 def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[float, tuple[Hop, ...]]:
@@ -120,7 +120,7 @@ def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[fl
 
 def _is_over(query: Query, last: int) -> bool:
     """Whether the request's time or work is over, or so much of it is done that `last` is all that is left."""
-    return query.budget.is_spent() or query.budget.work.item(0) < last
+    return query.budget.is_spent() or query.budget.steps_left < last
 
 
 def _add_up(hops: tuple[Hop, ...]) -> float:

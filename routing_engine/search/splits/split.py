@@ -91,7 +91,7 @@ class Splitter:
     @property
     def is_over(self) -> bool:
         """Whether the budget of time or work is spent."""
-        return self._budget.is_spent() or self._budget.work.item(0) < self._last
+        return self._budget.is_spent() or self._budget.steps_left < self._last
 
     def is_doubtful(self, allocation: Allocation) -> bool:
         """Whether so much is open that another way to an allocation is worth its time."""
@@ -183,7 +183,7 @@ class Splitter:
     def limit_steps(self, steps: int) -> Splitter:
         """Return a splitter of the same request that is over after so many steps of work from now on."""
         other = copy(self)
-        other._last = self._budget.work.item(0) - steps
+        other._last = self._budget.steps_left - steps
         return other
 
     def value_input_at(self, rate: float) -> Splitter:
