@@ -78,6 +78,11 @@ class RouteRequest:
         Use only these, at least one; kept as a frozenset.
     deny_protocols : collection of str
         Never use these; kept as a frozenset.
+    allow_chains : collection of int, optional
+        Use markets on these chains only, bridges between them among these; kept as a frozenset. The tokens' own must be
+        among them.
+    deny_chains : collection of int
+        Never pass through these; kept as a frozenset. Single markets are left out by `Router.find_routes`.
     gas_prices : mapping of int to int, optional
         Wei per gas unit by chain id; overrides the snapshot's.
     time_budget_ms : int, optional
@@ -108,6 +113,8 @@ class RouteRequest:
     max_price_impact_bps: float | None = None
     allow_protocols: frozenset[str] | None = None
     deny_protocols: frozenset[str] = frozenset()
+    allow_chains: frozenset[int] | None = None
+    deny_chains: frozenset[int] = frozenset()
     gas_prices: Mapping[int, int] | None = None
     time_budget_ms: int | None = DEFAULT_BUDGET_MS
     work_budget: int | None = None
@@ -137,8 +144,21 @@ class RouteRequest:
             raise InvalidRequest("side", f"must be 'exact_in' or 'exact_out', not {show(self.side)}")
         if self.order not in tuple(OBJECTIVES):
             raise InvalidRequest("order", f"must be one of {', '.join(OBJECTIVES)}, not {show(self.order)}")
+        if self.allow_chains is not None or self.deny_chains:
+            self._check_chains()
         if self.value_of_time is not None and OBJECTIVES[self.order].time_first:
             raise InvalidRequest("value_of_time", f"has no meaning where time comes first; order is {self.order!r}")
+
+    def _check_chains(self) -> None:
+        """Refuse to leave out a chain that the request itself is about."""
+        for name, token in (("token_in", self.token_in), ("token_out", self.token_out)):
+            if isinstance(token, Token) and not self.admits_chain(token.chain_id):
+                field = "deny_chains" if token.chain_id in self.deny_chains else "allow_chains"
+                raise InvalidRequest(field, f"leaves out chain {token.chain_id}, where {name} ({token}) is")
+
+    def admits_chain(self, chain_id: int) -> bool:
+        """Whether a route may pass through a chain."""
+        return (self.allow_chains is None or chain_id in self.allow_chains) and chain_id not in self.deny_chains
 
     @property
     def objective(self) -> Objective:

@@ -40,6 +40,8 @@ class RequestOptions(TypedDict, total=False):
     max_price_impact_bps: float | None
     allow_protocols: Collection[str] | None
     deny_protocols: Collection[str]
+    allow_chains: Collection[int] | None
+    deny_chains: Collection[int]
     gas_prices: Mapping[int, int] | None
     time_budget_ms: int | None
     work_budget: int | None
@@ -122,6 +124,30 @@ def read_optional_names(field: str, names: object) -> frozenset[str] | None:
     return found
 
 
+def read_chains(field: str, chains: Any) -> frozenset[int]:
+    """Return ids of chains."""
+    if isinstance(chains, frozenset) and not chains:
+        return chains
+    found = (
+        [*map(read_integer, chains)]
+        if isinstance(chains, Collection) and not isinstance(chains, str | bytes)
+        else [None]
+    )
+    if None in found:
+        raise InvalidRequest(field, f"must be a collection of chain ids, such as {{1, 8453}}, not {show(chains)}")
+    return frozenset(filter(None, found))
+
+
+def read_optional_chains(field: str, chains: object) -> frozenset[int] | None:
+    """Return ids of chains, at least one, if it is given."""
+    if chains is None:
+        return None
+    found = read_chains(field, chains)
+    if not found:
+        raise InvalidRequest(field, "is empty, so no market could be used; leave it out, or give None, to allow all")
+    return found
+
+
 def read_gas_prices(field: str, prices: object) -> dict[int, int] | None:
     """Return wei by chain id, if any."""
     if prices is None:
@@ -177,6 +203,8 @@ READERS: Mapping[str, FieldReader] = {
     "max_price_impact_bps": read_optional_bps,
     "allow_protocols": read_optional_names,
     "deny_protocols": read_names,
+    "allow_chains": read_optional_chains,
+    "deny_chains": read_chains,
     "gas_prices": read_gas_prices,
     "certify": read_flag,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -38,11 +38,9 @@ def resolve(request: RouteRequest | object, snapshot: Snapshot, graph: Graph) ->
     if request.allow_protocols or request.deny_protocols:
         check_protocols(request.allow_protocols or (), graph.protocols, "allow_protocols")
         check_protocols(request.deny_protocols, graph.protocols, "deny_protocols")
-    for chain_id in request.gas_prices or ():
-        if chain_id not in graph.chains:
-            known = ", ".join(map(str, graph.chains)) or "none"
-            message = f"chain {chain_id} is not in this snapshot; its chains are {known}"
-            raise InvalidRequest("gas_prices", message)
+    check_chains(request.gas_prices or (), graph.chains, "gas_prices")
+    check_chains(request.allow_chains or (), graph.chains, "allow_chains")
+    check_chains(request.deny_chains, graph.chains, "deny_chains")
     if token_in is request.token_in and token_out is request.token_out:
         return request
     return replace(request, token_in=token_in, token_out=token_out)
@@ -105,6 +103,20 @@ def check_protocols(names: Collection[str], known: Collection[str], field: str) 
             raise InvalidRequest(
                 field, f"no market here is of protocol {name!r}; {meant}are {', '.join(sorted(known)) or 'none'}"
             )
+
+
+def check_chains(chain_ids: Iterable[int], known: Collection[int], field: str) -> None:
+    """Check ids of chains: a wrong one would silently price, admit or exclude nothing.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field, the first unknown chain, and those that are known.
+    """
+    for chain_id in chain_ids:
+        if chain_id not in known:
+            here = ", ".join(map(str, sorted(known))) or "none"
+            raise InvalidRequest(field, f"chain {chain_id} is not in this snapshot; its chains are {here}")
 
 
 def read_market_ids(ids: Any, known: Collection[str], field: str) -> frozenset[str]:

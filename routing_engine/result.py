@@ -134,8 +134,9 @@ class RouteResult(Table):
                 f"every route that was found from {pair} loses {least:.1f} bps or more to its own size, and "
                 f"{self.request.max_price_impact_bps} are allowed; trade less, or raise max_price_impact_bps"
             )
-        chosen = self.request.allow_protocols is not None or self.request.deny_protocols
-        more = ", or let it use more protocols" if chosen else ""
+        asked = self.request
+        more = ", or let it use more protocols" if asked.allow_protocols is not None or asked.deny_protocols else ""
+        more += ", or more chains" if asked.allow_chains is not None or asked.deny_chains else ""
         return NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}: raise max_hops{more}")
 
     @property

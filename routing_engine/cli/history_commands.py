@@ -71,7 +71,7 @@ def execution(market: Path | None, output_format: str, got: str, gas: int | None
 
 JUDGED_BY = (
     "order", "max_hops", "max_splits", "value_of_time", "max_price_impact_bps", "allow_protocols", "deny_protocols",
-    "gas_prices", "time_budget_ms",
+    "allow_chains", "deny_chains", "gas_prices", "time_budget_ms",
 )  # fmt: skip
 """Fields of a request that say against what a trade is judged."""
 

@@ -45,6 +45,10 @@ _OPTIONS = (
     click.option("--work-budget", type=int, metavar="N", help="Most work; N is about milliseconds, but counted."),
     click.option("--allow", multiple=True, metavar="P", help="Use only this protocol; may be repeated."),
     click.option("--deny", multiple=True, metavar="P", help="Never use this protocol; may be repeated."),
+    click.option("--allow-chains", multiple=True, type=int, metavar="ID", help="Use only this chain; may be repeated."),
+    click.option(
+        "--deny-chains", multiple=True, type=int, metavar="ID", help="Never pass this chain; may be repeated."
+    ),
 )
 
 
@@ -62,6 +66,8 @@ class SearchOptions:
     work_budget: int | None
     allow: tuple[str, ...]
     deny: tuple[str, ...]
+    allow_chains: tuple[int, ...]
+    deny_chains: tuple[int, ...]
 
     @classmethod
     def taken_from(cls, values: dict[str, Any]) -> SearchOptions:
@@ -76,11 +82,14 @@ class SearchOptions:
         InvalidRequest
             If a protocol or chain is not in the market.
         """
-        from routing_engine.resolution import check_protocols
+        from routing_engine.resolution import check_chains, check_protocols
 
         known = {entry.protocol for entry in market.markets.values()}
         check_protocols(self.allow, known, "--allow")
         check_protocols(self.deny, known, "--deny")
+        chain_ids = {token.chain_id for token in market.tokens}
+        check_chains(self.allow_chains, chain_ids, "--allow-chains")
+        check_chains(self.deny_chains, chain_ids, "--deny-chains")
         budget = {} if self.time_budget_ms is None else {"time_budget_ms": self.time_budget_ms}
         return budget | {
             "order": self.order,
@@ -91,7 +100,9 @@ class SearchOptions:
             "max_price_impact_bps": self.max_price_impact_bps,
             "allow_protocols": frozenset(self.allow) or None,
             "deny_protocols": frozenset(self.deny),
-            "gas_prices": parse_gas_prices(self.gas_price_gwei, (token.chain_id for token in market.tokens)),
+            "allow_chains": frozenset(self.allow_chains) or None,
+            "deny_chains": frozenset(self.deny_chains),
+            "gas_prices": parse_gas_prices(self.gas_price_gwei, chain_ids),
         }
 
 

@@ -212,11 +212,16 @@ def replay_best(
 
 
 def mask_allowed_markets(graph: Graph, request: RouteRequest) -> npt.NDArray[np.bool_]:
-    """Mask of the markets whose protocol the request admits; shared, so never written to."""
-    allow, deny = request.allow_protocols, request.deny_protocols
-    if allow is None and not deny:
-        return graph.every_market
-    verdict: Mapping[str, bool] = {
-        protocol: (allow is None or protocol in allow) and protocol not in deny for protocol in graph.protocols
-    }
-    return np.array([verdict[market.protocol] for market in graph.markets], np.bool_)
+    """Mask of the markets whose protocol and chains the request admits; shared, so never written to."""
+    allow, deny, allowed = request.allow_protocols, request.deny_protocols, graph.every_market
+    if allow is not None or deny:
+        verdict: Mapping[str, bool] = {
+            protocol: (allow is None or protocol in allow) and protocol not in deny for protocol in graph.protocols
+        }
+        allowed = np.array([verdict[market.protocol] for market in graph.markets], np.bool_)
+    if request.allow_chains is not None or request.deny_chains:
+        admitted = np.array([request.admits_chain(token.chain_id) for token in graph.tokens], np.bool_)
+        stays = admitted[graph.source] & admitted[graph.target]
+        allowed = allowed.copy()
+        allowed[graph.forward.edges["market"][~stays]] = False
+    return allowed

@@ -242,6 +242,8 @@ def test_nothing_found_is_exit_code_one_with_reasons(
         (["--time-budget-ms", "0"], "--time-budget-ms", "from 1 to"),
         (["--allow", "uniswap_v9"], "--allow", "did you mean uniswap_v"),
         (["--deny", "x"], "--deny", "here are uniswap_v2, uniswap_v3"),
+        (["--deny-chains", "1"], "--deny-chains", "leaves out chain 1, where token_in (WETH@1) is"),
+        (["--allow-chains", "1", "--allow-chains", "10"], "--allow-chains", "chain 10 is not in this snapshot"),
     ],
 )
 def test_bad_input_is_exit_code_two_and_names_the_option(

@@ -97,7 +97,7 @@ def test_what_the_market_does_not_have_is_said(
         ({"max_price_impact_bps": float("nan")}, "max_price_impact_bps: must be a number of bps .* not nan"),
         ({"allow_protocols": []}, "allow_protocols: is empty, so no market could be used; leave it out"),
         ({"max_hop": 3}, "max_hop: is no option of RouteRequest; choose from max_hops"),
-        ({"zzz": 3}, "zzz: is no option of RouteRequest; choose from allow_protocols, alternatives, "),
+        ({"zzz": 3}, "zzz: is no option of RouteRequest; choose from allow_chains, allow_protocols, "),
         ({"max_price_impact_bps": -1}, "max_price_impact_bps: must be a number of bps from 0 to 10,000, not -1"),
         ({"allow_protocols": "uniswap_v3"}, "allow_protocols: must be a collection of names, .* not 'uniswap_v3'"),
         ({"deny_protocols": None}, "deny_protocols: must be a collection of names, .* not None"),
