@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -13,14 +10,18 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Outline
 
 from routing_engine.model import Token
+from routing_engine.pictures.flow_layout import GAP, Link, Node, Place, attach_bands, measure_shares, place_nodes
 from routing_engine.pictures.style import COLOURS, HATCHES, INK, number_names, use_style
 from routing_engine.route import Route
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GAP = 0.06
-"""Between two tokens of one column, as a part of the route's input."""
+LINE_PT = 12.0
+"""Height of a token's name."""
+
+INCHES, FRAME, TALLEST = 0.4, 2.0, 9.0
+"""Height of a picture: for each token or lane in the fullest column, for what is around, and at most."""
 
 BAR = 0.012
 """Half of a token's width, in columns."""
@@ -31,39 +32,8 @@ TITLE_WIDTH = 100
 LEAST = 0.004
 """Thinner bands would not be seen."""
 
-TURNS = 8
-"""So often columns are put into order, forth and back; more changes nothing that is seen."""
-
 LABEL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.8}
 """Behind the names of tokens, which stand on bands."""
-
-
-Place = Token | tuple[Token, Token, int]
-"""A token; or a lane in a column, on which markets from one token to another pass the tokens there."""
-
-
-@dataclass(slots=True)
-class Node:
-    """A token or a lane in the picture: its column, its lower end, and how much of the input passes."""
-
-    column: int
-    size: float
-    bottom: float = 0.0
-
-    @property
-    def middle(self) -> float:
-        """Where it has its middle."""
-        return self.bottom + self.size / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A market's band from one column to the next: which hop's, its part of the input, and between what."""
-
-    number: int
-    share: float
-    left: Place
-    right: Place
 
 
 def draw_route(route: Route, ax: Axes | None = None) -> Axes:
@@ -79,113 +49,81 @@ def draw_route(route: Route, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         New ones without.
     """
-    links, nodes = _place_nodes(route, _measure_shares(route))
+    links, nodes = place_nodes(route, measure_shares(route))
     marks = number_names(hop.protocol for hop in route.hops)
-    edges = _attach_bands(links, nodes)
-    with use_style(ax) as ax:
+    edges = attach_bands(links, nodes)
+    columns = [
+        {place: node for place, node in nodes.items() if node.column == column}
+        for column in range(nodes[route.token_out].column + 1)
+    ]
+    with use_style(ax) as axes:
+        if ax is None:
+            _make_room(axes, max(map(len, columns)))
         for number, hop in enumerate(route.hops):
-            _draw_band(ax, [(link, edges[link]) for link in links if link.number == number], nodes, marks[hop.protocol])
-        for token, node in nodes.items():
-            if isinstance(token, Token):
-                _draw_token(ax, token, node)
+            _draw_band(
+                axes, [(link, edges[link]) for link in links if link.number == number], nodes, marks[hop.protocol]
+            )
         for name, mark in marks.items():
-            ax.bar(0, 0, color=_colour(mark), hatch=HATCHES[mark % len(HATCHES)], label=name)
+            axes.bar(0, 0, color=_colour(mark), hatch=HATCHES[mark % len(HATCHES)], label=name)
         if marks:
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=min(len(marks), 5))
-        ax.set_title(fill(route.summary, TITLE_WIDTH), fontsize=10)
-        ax.set_xlim(-0.3, max(node.column for node in nodes.values()) + 0.3)
-        ax.set_ylim(-0.02, max(node.bottom + node.size for node in nodes.values()) + 2 * GAP)
-        ax.set_axis_off()
-    return ax
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=min(len(marks), 5))
+        axes.set_title(fill(route.summary, TITLE_WIDTH), fontsize=10)
+        axes.set_xlim(-0.3, len(columns) - 0.7)
+        axes.set_ylim(-2 * GAP, max(node.bottom + node.size for node in nodes.values()) + 2 * GAP)
+        axes.set_axis_off()
+        line = _measure_line(axes)
+        for column in columns:
+            _draw_column(axes, column, line)
+    return axes
 
 
-def _measure_shares(route: Route) -> list[float]:
-    """Return for each hop the part of the route's input that goes through it."""
-    spent: defaultdict[Token, int] = defaultdict(int)
-    for hop in route.hops:
-        spent[hop.token_in] += hop.amount_in
-    held: defaultdict[Token, float] = defaultdict(float, {route.token_in: 1.0})
-    shares = []
-    for hop in route.hops:
-        shares.append(held[hop.token_in] * hop.amount_in / max(spent[hop.token_in], 1))
-        held[hop.token_out] += shares[-1]
-    return shares
+def _make_room(ax: Axes, places: int) -> None:
+    """Make a picture of its own as high as the names need of a column with so many tokens and lanes."""
+    figure = ax.get_figure(root=True)
+    if figure:
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, min(TALLEST, max(height, FRAME + INCHES * places)))
 
 
-def _place_nodes(route: Route, shares: list[float]) -> tuple[list[Link], Mapping[Place, Node]]:
-    """Place tokens: each right of all that lead to it, and near to what it is joined with, so that few bands cross."""
-    columns: dict[Token, int] = {route.token_in: 0}
-    for hop in route.hops:
-        columns[hop.token_out] = max(columns.get(hop.token_out, 0), columns[hop.token_in] + 1)
-    last = max(columns.values())
-    columns[route.token_out] = last
-    links = _list_links(route, shares, columns)
-    nodes: dict[Place, Node] = {token: Node(column, 0.0) for token, column in columns.items()}
-    nodes[route.token_in].size = 1.0
-    for link in links:
-        if not isinstance(link.right, Token):
-            nodes.setdefault(link.right, Node(link.right[2], 0.0))
-        nodes[link.right].size += link.share
-    stacks = [[place for place, node in nodes.items() if node.column == column] for column in range(last + 1)]
-    for stack in stacks:
-        _stack(nodes, stack)
-    for turn in range(TURNS):
-        pulls = _measure_pulls(links, nodes, is_forward=turn % 2 == 0)
-        for stack in stacks:
-            stack.sort(key=lambda place: pulls.get(place, nodes[place].middle))
-            _stack(nodes, stack)
-    return links, nodes
+def _measure_line(ax: Axes) -> float:
+    """Return the height of a name as one of the axes."""
+    figure, (low, high) = ax.get_figure(root=True), ax.get_ylim()
+    if figure is None:
+        return 0.0
+    figure.draw_without_rendering()  # what stands around is laid out then
+    pixels = LINE_PT * figure.dpi / 72
+    return float(pixels / ax.get_window_extent().height * (high - low))
 
 
-def _list_links(route: Route, shares: list[float], columns: Mapping[Token, int]) -> list[Link]:
-    """Return each hop's way from column to column."""
-    links = []
-    for number, (hop, share) in enumerate(zip(route.hops, shares, strict=True)):
-        between = range(columns[hop.token_in] + 1, columns[hop.token_out])
-        way: list[Place] = [hop.token_in, *((hop.token_in, hop.token_out, each) for each in between), hop.token_out]
-        links += [Link(number, share, left, right) for left, right in pairwise(way)]
-    return links
+def _draw_column(ax: Axes, nodes: Mapping[Place, Node], line: float) -> None:
+    """Draw a column's tokens, and the names of those through which most flows, as far as there is room for lines.
+
+    How many have no name for want of room stands below.
+    """
+    named: list[float] = []
+    tokens = sorted(
+        ((each, node) for each, node in nodes.items() if isinstance(each, Token)), key=_get_size, reverse=True
+    )
+    for token, node in tokens:
+        size = max(node.size, LEAST)
+        ax.add_patch(Rectangle((node.column - BAR, node.bottom), 2 * BAR, size, color=INK, zorder=3))
+        top = node.bottom + size
+        if all(abs(top - other) >= line for other in named):
+            named.append(top)
+            _write(ax, str(token), (node.column, top), "bottom")
+    if len(named) < len(tokens):
+        lowest = min(node.bottom for node in nodes.values())
+        _write(ax, f"and {len(tokens) - len(named)} more", (tokens[0][1].column, lowest), "top")
 
 
-def _stack(nodes: Mapping[Place, Node], stack: list[Place]) -> None:
-    """Put what a column has on top of each other, in the middle of the picture."""
-    height = sum(nodes[place].size for place in stack) + GAP * (len(stack) - 1)
-    bottom = max(0.0, (1.0 - height) / 2)
-    for place in stack:
-        nodes[place].bottom, bottom = bottom, bottom + nodes[place].size + GAP
+def _get_size(entry: tuple[Token, Node]) -> float:
+    return entry[1].size
 
 
-def _measure_pulls(links: list[Link], nodes: Mapping[Place, Node], *, is_forward: bool) -> dict[Place, float]:
-    """Return for each node the mean height of those before it, or behind it, weighed by what flows between them."""
-    sums: defaultdict[Place, float] = defaultdict(float)
-    weights: defaultdict[Place, float] = defaultdict(float)
-    for link in links:
-        place, other = (link.right, link.left) if is_forward else (link.left, link.right)
-        sums[place] += link.share * nodes[other].middle
-        weights[place] += link.share
-    return {place: total / weights[place] for place, total in sums.items() if weights[place] > 0}
-
-
-def _attach_bands(links: list[Link], nodes: Mapping[Place, Node]) -> dict[Link, tuple[float, float]]:
-    """Fix both lower ends of each link: at each node in the order of the links' other ends."""
-    ends: list[dict[Link, float]] = []
-    for is_left in (True, False):
-        reached = {place: node.bottom for place, node in nodes.items()}
-        lower: dict[Link, float] = {}
-        for link in sorted(links, key=lambda link: nodes[link.right if is_left else link.left].middle):
-            place = link.left if is_left else link.right
-            lower[link], reached[place] = reached[place], reached[place] + link.share
-        ends.append(lower)
-    return {link: (ends[0][link], ends[1][link]) for link in links}
-
-
-def _draw_token(ax: Axes, token: Token, node: Node) -> None:
-    size = max(node.size, LEAST)
-    ax.add_patch(Rectangle((node.column - BAR, node.bottom), 2 * BAR, size, color=INK, zorder=3))
-    ax.annotate(
-        str(token), (node.column, node.bottom + size), (0, 2),
-        textcoords="offset points", ha="center", va="bottom", fontsize=8, bbox=LABEL,
-    )  # fmt: skip
+def _write(ax: Axes, text: str, at: tuple[float, float], edge: str) -> None:
+    """Write above or below a point of the picture."""
+    offset = (0, 2 if edge == "bottom" else -3)
+    ax.annotate(text, at, offset, textcoords="offset points", ha="center", va=edge, fontsize=8, bbox=LABEL, zorder=4)
 
 
 def _draw_band(

@@ -22,6 +22,7 @@ from routing_engine.pictures.curves import draw_costs, draw_decay, draw_depth, d
 from routing_engine.pictures.distributions import draw_gaps, draw_growth, draw_times
 from routing_engine.pictures.flow import LEAST, draw_route
 from routing_engine.pictures.networks import NEAREST, draw_snapshot
+from tests.support.markets import market_of, token
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,23 @@ def test_a_route_is_a_band_for_each_market(route: Route) -> None:
     assert sum(high - low for _, low, high in into) == pytest.approx(1.0, abs=0.01 * len(bands)), "all of it arrives"
     first, *_ = {(band.get_facecolor(), band.get_hatch()) for band in bands}
     assert len({band.get_hatch() for band in bands}) > 1, f"hatched, not only coloured as {first}"
+
+
+def test_names_of_many_tokens_do_not_lie_on_each_other_and_those_without_one_are_counted() -> None:
+    through = range(40)
+    pools = "\n".join(f"a{n}: A T{n} {100 + 9 * n} {100 + 9 * n} 1bps\nb{n}: T{n} B 5000 5000 1bps" for n in through)
+    asked = RouteRequest(token_in=token("A"), token_out=token("B"), amount=2000 * 10**18, certify=False)
+    route = Router(Snapshot(market_of(pools))).find_routes(asked).best()
+    ax = draw_route(route)
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    (more,) = (text.get_text() for text in ax.texts if text.get_text().startswith("and "))
+    named = [text.get_text() for text in ax.texts if text.get_text().startswith("T")]
+    assert len(named) > 5
+    assert f"T{max(through)}@1" in named, "the one through which most flows"
+    tokens = {hop.token_out for hop in route.hops} - {route.token_out}
+    assert more == f"and {len(tokens) - len(named)} more"
 
 
 def test_lines_have_units_and_the_values(router: Router, route: Route) -> None:
