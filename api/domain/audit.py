@@ -25,6 +25,7 @@ class AuditAction(StrEnum):
     WEBHOOK_DELETED = "webhook_deleted"
     WEBHOOK_SECRET_ROTATED = "webhook_secret_rotated"  # noqa: S105 - the name of a change
     PAYMENT_ASSIGNED = "payment_assigned"
+    PAYMENT_UNASSIGNED = "payment_unassigned"
     REFUND_REQUESTED = "refund_requested"
     REFUND_CANCELLED = "refund_cancelled"
     BLOCKS_RESCANNED = "blocks_rescanned"

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from api.domain.audit import AuditFilter, Change
+from api.domain.audit import AuditAction, AuditFilter, Change
 from api.domain.clock import format_time
 from api.storage.db import BY
 from api.storage.tables import AuditEntry, Vendor
@@ -36,6 +36,12 @@ def record_change(session: Session, change: Change, at: datetime) -> None:
         "after": dict(change.after),
     }
     session.execute(insert(AuditEntry), [values])
+
+
+def find_last_before(session: Session, action: AuditAction, subject: str) -> dict[str, Any] | None:
+    """Return what was before the last change of this kind; None where none was written down."""
+    query = select(AuditEntry.before).where(AuditEntry.action == action, AuditEntry.subject == subject)
+    return session.scalar(query.order_by(AuditEntry.id.desc()).limit(1))
 
 
 def list_changes(session: Session, wanted: AuditFilter, limit: int) -> list[dict[str, Any]]:

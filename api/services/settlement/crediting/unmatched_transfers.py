@@ -134,12 +134,13 @@ def assign(
     before = {"claimed_order_id": payment.claimed_order_id, "unmatched_reason": payment.unmatched_reason}
     give(payment, order, Evidence.ASSIGNED, now)
     session.flush()
-    record_change(session, _describe_change(AuditAction.PAYMENT_ASSIGNED, payment, order, before), now)
+    record_change(session, describe_assignment(AuditAction.PAYMENT_ASSIGNED, payment, order, before), now)
     settle_all(session, {order.id: order}, (), now)
     return order
 
 
-def _describe_change(action: AuditAction, row: Payment, order: PaymentOrder, before: Mapping[str, Any]) -> Change:
+def describe_assignment(action: AuditAction, row: Payment, order: PaymentOrder, before: Mapping[str, Any]) -> Change:
+    """Say what became of a transfer, to be written down."""
     return Change(
         action=action,
         subject=row.public_id,
