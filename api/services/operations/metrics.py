@@ -161,6 +161,8 @@ def _read_duties(resources: Resources) -> Iterator[Sample]:
     yield Sample(name="checkout_database_writable", value=not health.write_fault)
     for share, since in health.shares.items():
         yield Sample(name="checkout_duty_lapsed_seconds", labels=(share,), value=_count_seconds(since))
+    for worker, silent_since in health.workers.items():
+        yield Sample(name="checkout_worker_silent_seconds", labels=(worker,), value=silent_since.total_seconds())
     for (env_mode, chain_id), since in health.chains.items():
         labels = (env_mode, str(chain_id))
         yield Sample(name="checkout_chain_unread_seconds", labels=labels, value=_count_seconds(since))

@@ -26,6 +26,10 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     ),
     "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
     "checkout_duty_lapsed_seconds": ("Since when nobody does a duty, or a share of it; 0 if a worker does", ("duty",)),
+    "checkout_worker_silent_seconds": (
+        "Since when a worker that has not left is not heard of; 0 while it lives",
+        ("worker",),
+    ),
     "checkout_database_up": ("Whether the database answers this process", ()),
     "checkout_database_writable": ("Whether workers can write down what they do", ()),
     "checkout_backup_age_seconds": ("Age of the newest copy by `checkout db backup`, once there is one", ()),

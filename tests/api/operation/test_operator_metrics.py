@@ -12,17 +12,23 @@ from structlog.testing import capture_logs
 
 from adapters.feed.plan import Plan
 from api.app import build_app
+from api.domain.duties import PRESENCE
 from api.domain.env import EnvMode
 from api.domain.ledger import EndpointState
 from api.services.ledger.chain_ledger import ChainLedger, connect_ledger
+from api.services.operations.doctor.database import check_database
+from api.services.operations.doctor.findings import Severity
 from api.services.operations.doctor.redis import check_redis
 from api.services.operations.receivers import MOST_NAMED
+from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.services.settlement.watching.endpoint_notes import HOLDS_FOR, NOTE_EVERY, EndpointNotes
 from api.services.settlement.watching.watch_tasks import ChainTask
 from api.services.settlement.watching.watched_chain import ChainGroup
-from api.storage.db import Database
-from api.storage.tables import WatchedEndpoint, WebhookSubscription
+from api.storage.db import Database, read_database_time
+from api.storage.process import Process
+from api.storage.tables import Lease, WatchedEndpoint, WebhookSubscription
+from api.worker.leases import Leases
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
 from tests.support.metrics import read_metrics
@@ -201,3 +207,36 @@ def test_only_so_many_dead_receivers_are_named(resources: Resources, merchant: M
     found = list_lines(build_app(resources), "checkout_webhook_receiver_failing_seconds")
     assert len(found) == MOST_NAMED
     assert min(found.values()) == MOST_NAMED
+
+
+def test_a_worker_that_hangs_beside_one_that_works_is_told_until_it_may_be_forgotten(resources: Resources) -> None:
+    app, database = build_app(resources), resources.database
+    hung = replace(Process.find_present(), host="elsewhere-1a2b3c4d", pid=4711)
+    worker = Leases(database)
+
+    def fall_silent(since: timedelta) -> None:
+        with database.write() as session:
+            heard_of = read_database_time(session) - since
+            session.merge(Lease(duty=f"{PRESENCE}1", holder=f"{hung.name}/1", token=1, expires_at=heard_of))
+
+    def list_silent() -> dict[str, float]:
+        return {name: value for name, value in list_lines(app, "checkout_worker_silent_seconds").items() if value}
+
+    try:
+        worker.keep(list_shares(resources))
+        assert (len(list_lines(app, "checkout_worker_silent_seconds")), list_silent()) == (1, {})
+        fall_silent(timedelta(seconds=90))
+        worker.keep(list_shares(resources))  # which would forget one that has ended
+        ((name, since),) = list_silent().items()
+        assert name == '{worker="elsewhere-1a2b3c4d 4711"}'
+        assert 90 <= since < 190
+        assert len(list_lines(app, "checkout_worker_silent_seconds")) == 2
+        told = [each.message for each in check_database(resources) if each.level == Severity.WARNING]
+        assert any(each.startswith("elsewhere-1a2b3c4d 4711 has not been heard of for") for each in told), told
+        problems = app.test_client().get("/healthz").get_json()["problems"]
+        assert any(each.startswith("the worker elsewhere-1a2b3c4d 4711 has not been heard of") for each in problems)
+        fall_silent(timedelta(hours=13))
+        worker.keep(list_shares(resources))
+        assert list_silent() == {}
+    finally:
+        worker.close()
