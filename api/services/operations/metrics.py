@@ -137,6 +137,7 @@ def _read_endpoints(resources: Resources) -> Iterator[Sample]:
         labels = (env_mode, str(chain_id), str(place), state.host)
         yield Sample(name="checkout_endpoint_up", labels=labels, value=state.answers)
         yield Sample(name="checkout_endpoint_in_step", labels=labels, value=state.in_step)
+        yield Sample(name="checkout_endpoint_of_chain", labels=labels, value=state.is_of_chain)
 
 
 def _read_backups(resources: Resources) -> Iterator[Sample]:

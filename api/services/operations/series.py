@@ -36,6 +36,7 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
     "checkout_endpoint_up": ("Whether an endpoint answers", _BY_ENDPOINT),
     "checkout_endpoint_in_step": ("Whether its blocks are those of the others", _BY_ENDPOINT),
+    "checkout_endpoint_of_chain": ("Whether it has not said that it is of another chain", _BY_ENDPOINT),
     "checkout_redis_up": ("Whether Redis answers, where there is one", ()),
     "checkout_source_up": ("Whether nothing is wrong with a source of rates", _BY_SOURCE),
     "checkout_source_fresh_seconds": ("Until its rates are left out", _BY_SOURCE),

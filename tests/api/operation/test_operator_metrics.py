@@ -100,15 +100,16 @@ def test_an_endpoint_that_goes_and_comes_back_is_logged_once_each_time(
             (True, True),
             (True, False),
             (False, False),
+            (False, None),
         ]
         for answers, in_step in fates:
-            fares[1] = replace(fares[1], answers=answers, in_step=in_step)
+            fares[1] = replace(fares[1], answers=answers, in_step=in_step is True, is_of_chain=in_step is not None)
             notes.write(connected, EnvMode.LIVE, BASE)
             said.append(len(logged))
-    assert said == [0, 1, 1, 1, 2, 3, 4]
+    assert said == [0, 1, 1, 1, 2, 3, 4, 5]
     assert [(line["event"], line["log_level"]) for line in logged] == [
         ("endpoint_is_away", "warning"), ("endpoint_is_back", "info"), ("endpoint_is_out_of_step", "warning"),
-        ("endpoint_is_away", "warning"),
+        ("endpoint_is_away", "warning"), ("endpoint_is_of_another_chain", "error"),
     ]  # fmt: skip
     assert all((line["host"], line["chain_id"]) == ("b.example", BASE) for line in logged)
 
@@ -129,12 +130,13 @@ def test_what_nobody_has_noted_for_long_is_not_told(
     assert write() == [(True, True)] * 2
     clock.advance(seconds=1)
     assert write() == [(True, False)] * 2, "nothing is news"
-    fares = [EndpointState(host="a.example", answers=False, in_step=True)]
+    fares = [EndpointState(host="a.example", answers=False, in_step=True, is_of_chain=False)]
     assert write() == [(False, True)], "news at once; the second is configured no more"
     clock.advance(seconds=NOTE_EVERY.total_seconds())
     assert write() == [(False, True)]
     clock.advance(seconds=HOLDS_FOR.total_seconds())
     assert set(list_lines(app, "checkout_endpoint_in_step").values()) == {1.0}
+    assert set(list_lines(app, "checkout_endpoint_of_chain").values()) == {0.0}
     clock.advance(seconds=1)
     assert list_lines(app, "checkout_endpoint_in_step") == {}
 
