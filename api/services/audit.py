@@ -79,12 +79,12 @@ def name_operator() -> str:
 
 
 def _find_login() -> str:
-    """Return who logged in; `SUDO_USER`, which anybody may set, stands in only where the kernel does not say."""
+    """Return who logged in; empty where the kernel does not say. Variables such as `SUDO_USER` anybody may set."""
     try:
         number = int(LOGIN_UID.read_text())
     except (OSError, ValueError):
         number = NOBODY
-    return _name_account(number) if number != NOBODY else os.environ.get("SUDO_USER", "")[:MAX_NAME]
+    return _name_account(number) if number != NOBODY else ""
 
 
 def _name_account(number: int) -> str:
