@@ -49,6 +49,7 @@ def tell(shop: Shop, order_id: str) -> list[str]:
     ]
 
 
+@pytest.mark.rule("evidence.14", "evidence.17")
 def test_what_was_assigned_by_mistake_pays_the_right_order_and_no_other(shop: Shop) -> None:
     wrong, right = shop.create(), shop.create()
     transfer = receive(shop, wrong)
@@ -72,6 +73,7 @@ def test_what_was_assigned_by_mistake_pays_the_right_order_and_no_other(shop: Sh
     assert payment.order_id == right
 
 
+@pytest.mark.rule("evidence.17")
 def test_a_success_that_rests_on_it_stays_also_when_more_came_after_it_was_closed(shop: Shop) -> None:
     order_id = shop.create()
     transfer = receive(shop, order_id)
@@ -162,6 +164,7 @@ def test_what_can_not_be_taken_back(shop: Shop, other_merchant: Merchant) -> Non
         take(shop, transfer)
 
 
+@pytest.mark.rule("evidence.17")
 @pytest.mark.parametrize("is_cancelled", [False, True])
 def test_what_goes_back_is_not_taken_for_another_order(shop: Shop, is_cancelled: bool) -> None:
     order_id = shop.create()
