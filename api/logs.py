@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import logging.config
+import math
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 from flask import Flask, Response, g, request
@@ -23,6 +26,11 @@ REDACTED = "[redacted]"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 _SECRET_NAME = re.compile(r"api[-_]?key$|secret|authorization|password|cookie|webhook-signature", re.IGNORECASE)
 _SECRET_TEXT = re.compile(r"(sk_(?:test|live)_|whsec_)[A-Za-z0-9+/=_-]+|(?<=://)[^/@\s]+(?=@)")
+
+FOLD_S = 60.0
+"""For how long the same warning is counted instead of written."""
+MOST_FOLDED = 500
+"""Different warnings that are remembered."""
 
 REMEDIES: Mapping[str, str] = {
     "chain_unavailable": "`checkout doctor` asks each endpoint; runbook.md, A chain is not read",
@@ -48,7 +56,7 @@ def configure_logging(level: str) -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": {"json": {"()": JsonLines}},
-            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+            "handlers": {"stderr": {"()": FoldingHandler, "formatter": "json"}},
             "root": {"handlers": ["stderr"], "level": level},
             # uvicorn would write every request a second time; urllib3 writes the addresses of webhooks.
             "loggers": {
@@ -64,6 +72,72 @@ def configure_logging(level: str) -> None:
     )
 
 
+class FoldingHandler(logging.StreamHandler[TextIO]):
+    """Writes a warning at once, and counts the same one for a minute: then it is written again with `repeated`.
+
+    A database that is away has every duty of a worker say so several times a second. Whose request it was is no part of
+    what makes two lines the same; below a warning each line is written. `logging` has one thread emit at a time.
+
+    Parameters
+    ----------
+    stream : file
+        Where to; standard error without it.
+    stopwatch : callable
+        Monotonic seconds.
+    """
+
+    def __init__(self, stream: TextIO | None = None, stopwatch: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(stream)
+        self._stopwatch = stopwatch
+        self._folded: dict[str, _Folded] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line or count it, and write what has been counted for long enough."""
+        now = self._stopwatch()
+        self._write_counted(now - FOLD_S)
+        if record.levelno >= logging.WARNING:
+            key = _find_sameness(record)
+            known = self._folded.get(key)
+            if known is not None:
+                known.last, known.count = record, known.count + 1
+                return
+            if len(self._folded) < MOST_FOLDED:
+                self._folded[key] = _Folded(since=now)
+        super().emit(record)
+
+    def close(self) -> None:
+        """Write what has been counted, and end."""
+        with self.lock or nullcontext():
+            self._write_counted(math.inf)
+        super().close()
+
+    def _write_counted(self, since: float) -> None:
+        """Write the last of each warning that was written first at `since` or before."""
+        for key in [key for key, each in self._folded.items() if each.since <= since]:
+            folded = self._folded.pop(key)
+            if folded.last is not None:
+                folded.last.repeated = folded.count
+                super().emit(folded.last)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Folded:
+    """A warning that was written, how often it came again since, and the last of these."""
+
+    since: float
+    count: int = 0
+    last: logging.LogRecord | None = None
+
+
+def _find_sameness(record: logging.LogRecord) -> str:
+    """Return what two lines have in common that say the same."""
+    said = record.msg
+    if not isinstance(said, dict):
+        said = {"event": record.getMessage(), "exception": record.exc_info and record.exc_info[1]}
+    told = sorted((name, repr(value)) for name, value in said.items() if name != "request_id")
+    return repr((record.name, record.levelno, told))
+
+
 class JsonLines(logging.Formatter):
     """Writes each line, of the service and of libraries, as one JSON object with its properties in order."""
 
@@ -72,6 +146,8 @@ class JsonLines(logging.Formatter):
         event = record.msg if isinstance(record.msg, dict) else self._describe(record)
         if (remedy := REMEDIES.get(str(event.get("event")))) is not None:
             event["remedy"] = remedy
+        if (repeated := getattr(record, "repeated", 0)) > 0:
+            event["repeated"] = repeated
         event["level"], event["logger"] = record.levelname.lower(), record.name
         event["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
         return _ENCODER.encode(redact(event))

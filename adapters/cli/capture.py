@@ -18,7 +18,8 @@ from adapters.chain.protocol import AnyProtocol
 from adapters.chain.tokens import ChainTokens
 from adapters.chain.warnings import describe_oddities
 from adapters.http.client import JsonClient, Traffic
-from adapters.rpc.endpoint import EndpointHealth, LacksBlock
+from adapters.rpc.endpoint import LacksBlock
+from adapters.rpc.endpoint_health import EndpointHealth
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from routing_engine import Snapshot
 from routing_engine.formats import Contents

@@ -16,7 +16,7 @@ from adapters.feed.plan import Plan
 from adapters.http.client import JsonClient
 from adapters.installed import BRIDGES, load_adapters
 from adapters.installed import ENTRY_POINTS as ADAPTERS
-from adapters.rpc.endpoint import EndpointHealth
+from adapters.rpc.endpoint_health import EndpointHealth
 from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.reference.chains import CHAINS
 

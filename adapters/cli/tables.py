@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from adapters.base import UNAVAILABLE
 from adapters.cli.capture import Captured
 from adapters.cli.listing import Checked, Installed
-from adapters.rpc.endpoint import EndpointHealth
+from adapters.rpc.endpoint_health import EndpointHealth
 from routing_engine.cli.terminal import plain_table, printable
 from routing_engine.reference.chains import CHAINS
 

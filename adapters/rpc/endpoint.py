@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from adapters.base import AdapterError, BadPayload, Client, Declined, TooLarge, VenueUnavailable
-from adapters.http.circuit_breaker import Breaker, BreakerOpen, BreakerState
+from adapters.http.circuit_breaker import Breaker, BreakerOpen
 from adapters.rpc.abi import read_quantity
+from adapters.rpc.endpoint_health import EndpointHealth
 
 Question: TypeAlias = tuple[str, list[Any]]
 """Method and parameters."""
@@ -25,6 +26,8 @@ FAILURES = 3
 AWAY_S = 10.0
 """How long one that was away is asked nothing at most: once it is back, customers wait for what its chain tells."""
 WRONG_CHAIN_PAUSE_S = 300.0
+CHECK_CHAIN_S = 60.0
+"""How long an endpoint that answers is believed to be of its chain: what is behind a URL may change at any time."""
 LONGEST_MESSAGE = 200
 
 REVERTED, REVERTED_WORD = 3, "reverted"
@@ -66,34 +69,6 @@ class LacksBlock(AdapterError):
     code = "lacks_block"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointHealth:
-    """What an operator wants to know of an endpoint.
-
-    Parameters
-    ----------
-    host : str
-        Without the path, which may hold a key.
-    state : BreakerState
-        Of its circuit breaker.
-    head : int or None
-        Last block number it told.
-    fault : str
-        Its last failure; empty if it never failed.
-    in_step : bool
-        Whether its head was near that of the others.
-    answers : bool
-        Whether it answered when all were compared last; before that it counts as one that does.
-    """
-
-    host: str
-    state: BreakerState
-    head: int | None
-    fault: str
-    in_step: bool
-    answers: bool
-
-
 def make_breaker(host: str, clock: Callable[[], float] = time.monotonic) -> Breaker:
     """Return the breaker of an endpoint, which is asked again soon after it was away."""
     return Breaker(host, failures=FAILURES, max_cooldown_s=AWAY_S, clock=clock)
@@ -102,7 +77,7 @@ def make_breaker(host: str, clock: Callable[[], float] = time.monotonic) -> Brea
 class Endpoint:
     """A node, or a provider of nodes.
 
-    The chain id is asked at first use and again after every failure: behind a URL, anything may have come back.
+    The chain id is asked at first use, again after every failure, and each minute: behind a URL, anything may come.
 
     Parameters
     ----------
@@ -114,6 +89,8 @@ class Endpoint:
         Puts a question once; tries again are the pool's business.
     make_breaker : callable
         Makes this endpoint's own breaker, which counts garbage as failure too.
+    stopwatch : callable
+        Monotonic seconds.
     """
 
     def __init__(
@@ -122,6 +99,8 @@ class Endpoint:
         url: str,
         client: Client,
         make_breaker: Callable[[str], Breaker] = make_breaker,
+        *,
+        stopwatch: Callable[[], float] = time.monotonic,
     ) -> None:
         self.host = urlsplit(url).netloc.rpartition("@")[2] or url
         self.head: int | None = None
@@ -129,7 +108,8 @@ class Endpoint:
         self.requests = 0
         self._chain_id, self._url, self._client = chain_id, url, client
         self._breaker = make_breaker(self.host)
-        self._is_known = False
+        self._stopwatch, self._known_at = stopwatch, -math.inf
+        self._other_chain: int | None = None
         self._batch_size = LARGEST_BATCH
         self._fault = ""
 
@@ -143,6 +123,7 @@ class Endpoint:
             fault=self._fault,
             in_step=self.in_step,
             answers=self.answers,
+            other_chain=self._other_chain,
         )
 
     def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
@@ -164,12 +145,12 @@ class Endpoint:
         except BreakerOpen as closed:
             raise VenueUnavailable(f"{closed} ({self._fault})", retry_after_s=closed.retry_after_s) from closed
         except VenueUnavailable as fault:
-            self._is_known = False
+            self._known_at = -math.inf
             self._fault = str(fault)
             raise
 
     def _collect_answers(self, questions: Sequence[Question]) -> list[Answer]:
-        if not self._is_known:
+        if self._stopwatch() - self._known_at >= CHECK_CHAIN_S:
             self._check_chain()
         answers, size = list[Answer](), self._batch_size
         while len(answers) < len(questions):
@@ -182,10 +163,11 @@ class Endpoint:
     def _check_chain(self) -> None:
         answer = (self._put([("eth_chainId", [])]) or [None])[0]
         chain_id = read_quantity({"chain id": answer}, "chain id")
-        if chain_id != self._chain_id:
+        self._other_chain = None if chain_id == self._chain_id else chain_id
+        if self._other_chain is not None:
             message = f"{self.host}: is chain {chain_id}, not {self._chain_id}; check the URL"
             raise VenueUnavailable(message, retry_after_s=WRONG_CHAIN_PAUSE_S)
-        self._is_known = True
+        self._known_at = self._stopwatch()
 
     def _put(self, batch: Sequence[Question]) -> list[Answer] | None:
         """Send one batch; give None where it was refused as a whole, and take smaller ones from now on.

@@ -10,7 +10,8 @@ from adapters.base import AdapterError, Client, VenueUnavailable
 from adapters.http.circuit_breaker import Breakers
 from adapters.http.client import HttpLimits, JsonClient
 from adapters.rpc.block import Block, parse_block
-from adapters.rpc.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question, make_breaker
+from adapters.rpc.endpoint import Answer, Endpoint, LacksBlock, Parsed, Question, make_breaker
+from adapters.rpc.endpoint_health import EndpointHealth
 from adapters.rpc.heads import MAX_HEAD_AGE_S, Heads
 from adapters.rpc.majority import Majority
 from adapters.rpc.single_endpoint import SingleEndpoint
@@ -73,7 +74,9 @@ class RpcPool:
             raise ValueError(f"chain {chain_id}: give at least one endpoint")
         self.chain_id = chain_id
         asked = client or make_rpc_client()
-        self._endpoints = tuple(Endpoint(chain_id, url, _choose_client(url, asked)) for url in urls)
+        self._endpoints = tuple(
+            Endpoint(chain_id, url, _choose_client(url, asked), stopwatch=stopwatch) for url in urls
+        )
         self._sleep = sleep
         self._rng = random.Random()
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())

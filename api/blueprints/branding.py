@@ -33,7 +33,7 @@ def change(body: dict[str, Any]) -> dict[str, Any]:
     """Change some of them, for open orders too. The same request again changes nothing more."""
     key, shared = get_caller_key(), get_resources()
     logo = body.pop("logo", None)
-    with shared.database.write() as session:
+    with shared.database.write(by=key.key_id) as session:
         return _describe(key, change_brand(session, key.vendor_id, key.env_mode, body, logo, shared.clock.now()))
 
 

@@ -91,7 +91,7 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     """
     key = get_caller_key()
     asked = RefundRequest(**body, has_key=HEADER in request.headers)
-    return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, asked)
+    return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, asked, by=key.key_id)
 
 
 @blueprint.post("/<order_id>/cancel_refund", operation="cancelRefund")
@@ -107,7 +107,8 @@ def cancel_refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     one be mined after all, the refund says so, and no other one offers that money again.
     """
     key = get_caller_key()
-    return commands.cancel_refund(get_resources(), key.vendor_id, key.env_mode, order_id, body["refund"])
+    refund_id = body["refund"]
+    return commands.cancel_refund(get_resources(), key.vendor_id, key.env_mode, order_id, refund_id, by=key.key_id)
 
 
 @blueprint.post("/<order_id>/simulate", operation="simulatePaymentOrder")

@@ -55,7 +55,7 @@ def assign(body: dict[str, str], transfer_id: str) -> Mapping[str, Any]:
     """
     key, shared = get_caller_key(), get_resources()
     owner, order_id = (key.vendor_id, key.env_mode), body["payment_order_id"]
-    with shared.database.write() as session:
+    with shared.database.write(by=key.key_id) as session:
         order = unmatched_transfers.assign(session, transfer_id, order_id, shared.clock.now(), owner)
         session.flush()
         return describe_orders(shared, session, [order])[0]

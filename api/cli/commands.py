@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.cli.audit import audit
 from api.cli.branding import brand
 from api.cli.database import db
 from api.cli.doctor import doctor
@@ -34,7 +35,7 @@ def main() -> None:
     """Run and administer the checkout service, and try an integration with it."""
 
 
-for each in (db, doctor, keys, links, orders, payments, secrets, settings, webhooks):
+for each in (audit, db, doctor, keys, links, orders, payments, secrets, settings, webhooks):
     main.add_command(each)
 
 
@@ -134,7 +135,7 @@ def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
 
         with resources.database.write() as session:
             found = find_vendor(session, vendor)
-            kept = remove_account(session, found.id, EnvMode(env_mode), currency)
+            kept = remove_account(session, found.id, EnvMode(env_mode), currency, resources.clock.now())
     click.echo(f"Removed. {kept} open orders keep their terms; the address stays the vendor's and is watched on.")
 
 

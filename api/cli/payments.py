@@ -57,6 +57,21 @@ def assign(transfer_id: str, order_id: str) -> None:
     click.echo(f"Transfer {transfer_id} belongs to {order_id}, which is {order.status}.")
 
 
+@payments.command("unassign")
+@click.argument("transfer_id")
+def unassign(transfer_id: str) -> None:
+    """Take the transfer TRANSFER_ID away from the order that it was assigned to by mistake.
+
+    Refused where that order has succeeded with it, where some of it goes back, and where it counts by evidence.
+    """
+    with open_resources() as resources:
+        from api.services.settlement.crediting.unassigning import unassign as take_away
+
+        with resources.database.write() as session:
+            order = take_away(session, transfer_id, resources.clock.now())
+    click.echo(f"Transfer {transfer_id} belongs to no order; {order.id} is {order.status}.")
+
+
 @payments.command("rescan")
 @click.option("--env", "env_mode", type=ENV_MODES, required=True)
 @click.option("--chain", "chain_id", type=click.IntRange(min=1), required=True, help="Chain ID.")

@@ -18,7 +18,7 @@ def secrets_rotate() -> None:
     with open_resources() as resources:
         from api.services.operations.stored_secrets import rotate_keys
 
-        rotated = rotate_keys(resources.database, resources.config)
+        rotated = rotate_keys(resources.database, resources.config, resources.clock.now())
         click.echo(f"{rotated.count} secrets were encrypted anew; all are with the key {rotated.key_id} now.")
         click.echo(
             "Backups from before need the key before: keep it apart from them for as long as the oldest is kept.",

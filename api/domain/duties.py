@@ -15,6 +15,10 @@ class Duty(StrEnum):
     HOUSEKEEPING = "housekeeping"
 
 
+PRESENCE = "worker/"
+"""What the keys of leases begin with by which workers know of each other."""
+
+
 def name_share(duty: Duty, part: str) -> str:
     """Return the key of a share's lease: the duty, and the part of it unless one worker does all of it."""
     return f"{duty}/{part}" if part else str(duty)

@@ -27,11 +27,14 @@ class EndpointState:
         Whether it answered as it should.
     in_step : bool
         Whether its blocks are as new as the others', and the same.
+    is_of_chain : bool
+        False where it has said that it is of another chain.
     """
 
     host: str
     answers: bool
     in_step: bool
+    is_of_chain: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -163,13 +163,13 @@ def _find_next(order: OrderState, funds: Funds, now: datetime, known_until: date
 def _find_due(order: OrderState, funds: Funds, now: datetime, known_until: datetime) -> OrderStep | None:
     match order.status:
         case OrderStatus.CREATED if funds.first_at is not None:
-            return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
+            return OrderStep(status=OrderStatus.PROCESSING, reason=find_reason(order, funds))
         case OrderStatus.CREATED if now >= order.expires_at:
             return OrderStep(status=OrderStatus.EXPIRED, reason=StatusReason.EXPIRED)
         case OrderStatus.CREATED:
             return None
         case OrderStatus.EXPIRED if funds.first_at is not None and takes_payment(order, funds.first_at):
-            return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
+            return OrderStep(status=OrderStatus.PROCESSING, reason=find_reason(order, funds))
         case OrderStatus.PROCESSING if not funds.all_sent_back or funds.in_flight:
             return _settle(order, funds, min(now, known_until))
     return _find_after_close(order, funds)
@@ -186,7 +186,7 @@ def _find_after_close(order: OrderState, funds: Funds) -> OrderStep:
     if order.status == OrderStatus.SUCCESS:
         if order.amount is not None and funds.final < order.amount:
             return OrderStep(status=order.status, reason=StatusReason.REORGED)
-        reason = _find_reason(order, funds) if reason == StatusReason.REORGED else reason
+        reason = find_reason(order, funds) if reason == StatusReason.REORGED else reason
     if funds.part_sent_back and order.status != OrderStatus.REFUNDED:
         reason = StatusReason.PARTIALLY_REFUNDED
     elif funds.after_close:
@@ -199,11 +199,10 @@ def _settle(order: OrderState, funds: Funds, known_until: datetime) -> OrderStep
         reason = StatusReason.ROUTE_FAILED if funds.redirected else StatusReason.REORGED
         return OrderStep(status=OrderStatus.CREATED, reason=reason)
     if order.amount is not None and funds.seen_final >= order.amount:
-        return OrderStep(status=OrderStatus.SUCCESS, reason=_find_reason(order, funds))
-    failure = _find_failure(order, funds, known_until)
-    if failure is not None:
+        return OrderStep(status=OrderStatus.SUCCESS, reason=find_reason(order, funds))
+    if (failure := _find_failure(order, funds, known_until)) is not None:
         return OrderStep(status=OrderStatus.FAILED, reason=failure)
-    return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
+    return OrderStep(status=OrderStatus.PROCESSING, reason=find_reason(order, funds))
 
 
 def _find_failure(order: OrderState, funds: Funds, known_until: datetime) -> StatusReason | None:
@@ -220,7 +219,8 @@ def _find_failure(order: OrderState, funds: Funds, known_until: datetime) -> Sta
     return None if known_until < find_end(order, funds) or shortage == StatusReason.NONE else shortage
 
 
-def _find_reason(order: OrderState, funds: Funds) -> StatusReason:
+def find_reason(order: OrderState, funds: Funds) -> StatusReason:
+    """Say why an order stands where it does."""
     if _is_short(order, funds) and (shortage := _find_shortage(order, funds)) != StatusReason.NONE:
         return shortage
     if _is_late(order, funds):

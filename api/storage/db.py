@@ -25,6 +25,8 @@ from api.storage.sqlite import CommitLog, list_sqlite_pools, make_readers, make_
 from api.storage.statements import DirectConnection, Place, Statement, find_direct
 
 LOCK_WAIT_MS = 5_000
+BY = "by"
+"""Where a session's `info` says who writes."""
 _NOW = Statement(select(func.clock_timestamp()))
 
 
@@ -82,10 +84,15 @@ class Database:
             yield session
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self, by: str | None = None) -> Iterator[Session]:
         """Give a session that commits at the end of the block, or rolls back if the block raises.
 
         What is committed then would outlast a power cut.
+
+        Parameters
+        ----------
+        by : str, optional
+            The id of the key in whose name it is; without it, it is this process's own doing.
 
         Raises
         ------
@@ -93,6 +100,7 @@ class Database:
             If this writes in the name of a duty that somebody else does now.
         """
         with self._writers.begin() as session:
+            session.info[BY] = by
             if self._fence is not None:
                 self._fence.check(session)
             yield session

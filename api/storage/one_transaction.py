@@ -9,7 +9,7 @@ from typing import Self
 
 from sqlalchemy.orm import Session
 
-from api.storage.db import Database
+from api.storage.db import BY, Database
 from api.storage.rows import NewRow, insert_rows
 from api.storage.statements import DirectConnection, Place, find_direct
 
@@ -48,14 +48,15 @@ class OneTransaction(Database):
         self._open.__exit__(kind, error, trace)
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        """Give the session of the one transaction."""
+    def write(self, by: str | None = None) -> Iterator[Session]:
+        """Give the session of the one transaction, which stays in the name of the key that was given first."""
         if self._session is None:
             session = self._open.enter_context(super().write())
             self._begin_with(session)
             self._session = session
             if self._rows:
                 insert_rows(session, self._rows)
+        self._session.info[BY] = self._session.info[BY] or by
         yield self._session
         self._session.flush()
 

@@ -6,13 +6,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from api.domain.duties import find_duty
+from api.domain.duties import PRESENCE, find_duty
 from api.storage.db import Database, read_database_time
 from api.storage.fault_names import name_fault
 from api.storage.process import name_process
@@ -30,9 +30,10 @@ GRACE_S = 1.0
 """How long a share is left to those who have less to do; then whoever sees it free takes it."""
 KEEP_S = 60.0
 """How long a share is not left to others again, so that one which nobody else can do does not go to and fro."""
-PRESENCE = "worker/"
-"""What the keys of leases begin with by which workers know of each other."""
 FORGET_AFTER = timedelta(minutes=1)
+"""How long a worker that has ended without leaving is remembered."""
+FORGET_SILENT_AFTER = timedelta(hours=12)
+"""How long one is that may hang: whoever looks in the morning is told of it."""
 
 log = structlog.get_logger(__name__)
 
@@ -199,7 +200,7 @@ class Leases:
             known = self._rows.read(connection)
             rows = {row.duty: row for row in known if row.duty in shares or row.duty.startswith(PRESENCE)}
             now = read_database_time(connection)
-        gone = [key for key, row in rows.items() if key.startswith(PRESENCE) and row.expires_at < now - FORGET_AFTER]
+        gone = [key for key, row in rows.items() if key.startswith(PRESENCE) and _is_forgotten(row, now)]
         if gone:
             self._rows.forget(gone, now - FORGET_AFTER)
         return rows, {key for key in {*shares, *rows} if key not in rows or self._sightings.is_free(rows[key], now)}
@@ -224,3 +225,8 @@ class Leases:
         if share != self._presence:
             log.info("duty_taken", duty=share, token=token)
         return True
+
+
+def _is_forgotten(row: KnownLease, now: datetime) -> bool:
+    """Whether a worker that is not heard of has ended, or may as well have."""
+    return row.expires_at < now - (FORGET_AFTER if has_ended(row.holder) else FORGET_SILENT_AFTER)

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
 from adapters.http.circuit_breaker import BreakerState
-from adapters.rpc.endpoint import LacksBlock, RpcRefused, TooMuch
+from adapters.rpc.endpoint import CHECK_CHAIN_S, LacksBlock, RpcRefused, TooMuch
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import COMPARE_S
 from tests.support.nodes import NOW, Network, Node, NodeError, at
@@ -95,6 +95,39 @@ def test_the_chain_is_asked_for_again_after_a_failure():
         pool.ask([("eth_getBlockByNumber", ["latest", False])], list)
     assert pool.list_health()[0].fault == "node: is chain 5, not 1; check the URL"
     assert node.asked.count("eth_getBlockByNumber") == 1
+
+
+def test_an_endpoint_that_is_switched_to_another_chain_is_found_out_and_believed_again_once_it_is_back():
+    """It answers all the time, and newer blocks than before: nothing fails."""
+    now, network = [0.0], Network(switched=Node(), good=Node())
+    pool, switched = pool_of(network, stopwatch=lambda: now[0]), network.nodes["switched"]
+    assert pool.read_head().number == 100
+    assert pool.answered_by in ("", "switched")
+    switched.chain_id, switched.head = 5, 103
+    pool.ask([("eth_blockNumber", [])], list)
+    now[0] += CHECK_CHAIN_S
+    assert pool.read_head().number == 100
+    pool.ask([("eth_getBlockByNumber", [hex(100), False])], list)
+    assert pool.answered_by == "good"
+    health = pool.list_health()[0]
+    assert (health.other_chain, health.answers, health.state) == (5, False, BreakerState.OPEN)
+    assert health.fault == "switched: is chain 5, not 1; check the URL"
+    asked = len(switched.asked)
+    now[0] += COMPARE_S
+    pool.read_head()
+    assert len(switched.asked) == asked, "it is left alone for a while"
+    alone = Network(switched=switched)
+    with pytest.raises(VenueUnavailable, match="is chain 5, not 1"):
+        pool_of(alone).read_head()
+
+
+def test_the_chain_is_asked_for_seldom():
+    now, network = [0.0], Network(node=Node())
+    pool, asked = pool_of(network, stopwatch=lambda: now[0]), network.nodes["node"].asked
+    for _ in range(10 * int(CHECK_CHAIN_S)):
+        pool.ask([("eth_getBlockByNumber", [hex(100), False])], list)
+        now[0] += 1.0
+    assert asked.count("eth_chainId") == 10
 
 
 def test_a_failing_endpoint_is_not_asked_every_time():

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from api.domain.duties import Duty, find_duty, name_share
+from api.domain.duties import PRESENCE, Duty, find_duty, name_share
 from api.domain.env import EnvMode
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.process import Process
 from api.storage.tables import JobSlot, Lease, PaymentOrder
-from api.worker.leases import PRESENCE, Leases
+from api.worker.leases import Leases
 from tests.chaos.service import Service
 from tests.support.databases import DIALECTS
 from tests.support.shop import LINK

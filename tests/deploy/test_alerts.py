@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -92,7 +93,7 @@ def run_watching(tmp_path: Path, stack: ExitStack) -> Callable[[int], tuple[str,
     return run
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(300)
 def test_somebody_is_woken_once_without_a_worker_and_left_alone_with_one(
     tmp_path: Path, stack: ExitStack, run_watching: Callable[[int], tuple[str, list[dict[str, Any]]]]
 ) -> None:
@@ -120,6 +121,18 @@ def test_somebody_is_woken_once_without_a_worker_and_left_alone_with_one(
     found = {query for query in list_queries() if ask(prometheus, query)}
     assert 'sum(up{job="checkout"})' in found
     assert len(found) >= 8
+    hung = processes.start("worker")
+    silent = "checkout_worker_silent_seconds"
+    wait_until(lambda: len(ask(prometheus, silent)) == 2, "both workers are known")
+    hung.send_signal(signal.SIGSTOP)
+    try:
+        wait_until(lambda: "CheckoutWorkerSilent" in find_firing(prometheus), "somebody hears of the one that hangs")
+        (told,) = (name for name in find_firing(prometheus) if name != "CheckoutRedisAway")
+        assert told == "CheckoutWorkerSilent"
+        assert find_firing(prometheus)[told]["labels"]["worker"].endswith(f" {hung.pid}")
+    finally:
+        hung.send_signal(signal.SIGCONT)
+    wait_until(lambda: not find_firing(prometheus), "it is heard of again")
     redis[1].kill()
     wait_until(lambda: "CheckoutRedisAway" in find_firing(prometheus), "somebody hears of Redis")
 

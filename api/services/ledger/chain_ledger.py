@@ -131,7 +131,9 @@ class ChainLedger:
     def list_endpoints(self, chain_id: int) -> Sequence[EndpointState]:
         """Return how the endpoints fare."""
         return [
-            EndpointState(host=each.host, answers=each.answers, in_step=each.in_step)
+            EndpointState(
+                host=each.host, answers=each.answers, in_step=each.in_step, is_of_chain=each.other_chain is None
+            )
             for each in self._pools[chain_id].list_health()
         ]
 

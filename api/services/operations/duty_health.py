@@ -7,12 +7,13 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from api.domain.duties import Duty, find_duty
+from api.domain.duties import PRESENCE, Duty, find_duty
 from api.domain.env import EnvMode
 from api.services.operations.shares import list_shares
 from api.services.operations.writing import find_room_fault, find_write_fault
 from api.services.resources import Resources
 from api.storage.db import read_database_time
+from api.storage.process import Process
 from api.storage.statements import Statement
 from api.storage.tables import Lease, WatchCursor
 
@@ -32,6 +33,9 @@ class WorkerHealth:
     ----------
     shares : mapping of str to timedelta or None
         How long ago each share's lease expired: zero while somebody does it, None if nobody ever did.
+    workers : mapping of str to timedelta
+        How long ago each worker should have been heard of, by machine and process; zero for one that lives. Who ended
+        in peace is not there.
     chains : mapping of (str, int) to timedelta or None
         How long ago each connected chain was read up to its head or on the way there, by environment and chain id; None
         if it never was.
@@ -44,6 +48,7 @@ class WorkerHealth:
     """
 
     shares: dict[str, timedelta | None]
+    workers: dict[str, timedelta]
     chains: dict[tuple[str, int], timedelta | None]
     untraced: dict[EnvMode, list[int]]
     write_fault: str = ""
@@ -54,6 +59,11 @@ class WorkerHealth:
         free = {share for share, lapsed in self.shares.items() if lapsed is None or lapsed > LAPSED}
         whole = {*map(find_duty, free)} - {*map(find_duty, self.shares.keys() - free)}
         return (*sorted(whole), *sorted(each for each in free if find_duty(each) not in whole))
+
+    @property
+    def silent(self) -> dict[str, timedelta]:
+        """Which workers hang, or have ended without leaving, while others do what they did."""
+        return {name: since for name, since in self.workers.items() if since > LAPSED}
 
     @property
     def is_essential_undone(self) -> bool:
@@ -86,7 +96,12 @@ class WorkerHealth:
             f"chain {chain_id} ({env_mode}) has not been read for over {UNREAD.seconds} s: check its endpoints"
             for env_mode, chain_id in self.unread
         ]
-        return (*undone, *unread)
+        silent = [
+            f"the worker {name} has not been heard of for {int(since.total_seconds())} s and has not left: see whether "
+            "it hangs"
+            for name, since in self.silent.items()
+        ]
+        return (*undone, *unread, *silent)
 
 
 _LEASES = Statement(select(Lease.__table__))
@@ -103,9 +118,10 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
     """
     now = resources.clock.now()
     with resources.database.look() as place:
-        leases = {row.duty: row.expires_at for row in _LEASES.fetch(place)}
+        held = _LEASES.fetch(place)
         rows = _CURSORS.fetch(place)
         database_time = read_database_time(place)
+    leases = {row.duty: row.expires_at for row in held}
     none, cursors = timedelta(), {(row.env_mode, row.chain_id): row.updated_at for row in rows}
     blind = [row for row in rows if row.can_trace is False]
     chains = [
@@ -118,8 +134,18 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
             share: max(database_time - leases[share], none) if share in leases else None
             for share in list_shares(resources)
         },
+        workers={
+            _name_worker(row.holder): max(database_time - row.expires_at, none)
+            for row in held
+            if row.duty.startswith(PRESENCE)
+        },
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
         untraced={mode: [row.chain_id for row in blind if row.env_mode == mode] for mode in EnvMode},
     )
     find = find_write_fault if health.undone else find_room_fault
     return replace(health, write_fault=find(resources))
+
+
+def _name_worker(holder: str) -> str:
+    process = Process.parse(holder.partition("/")[0])
+    return holder if process is None else f"{process.host} {process.pid}"

@@ -6,9 +6,11 @@ this process: none before it has looked at its market.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -20,11 +22,13 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.payments import CHECKED, PaymentState
 from api.services.operations.backups import find_last_backup
+from api.services.operations.certificates import read_end
 from api.services.operations.duty_health import check_worker_health
 from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.receivers import count_receivers, find_overdue, list_failing
 from api.services.operations.redis_health import ask_redis
 from api.services.operations.series import COUNTERS, GAUGES
+from api.services.operations.unsent_refunds import count_unsent
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import count_unmatched
 from api.services.settlement.watching.doubtful_blocks import count_doubts, list_unread
@@ -34,6 +38,10 @@ from api.storage.tables import Payment, WatchCursor, WebhookDelivery
 
 PROVEN_WITHIN = timedelta(minutes=2)
 """How long a proof may take before the operator should know."""
+CERTIFICATE_HOLDS, CERTIFICATE_TIMEOUT_S = timedelta(minutes=10), 2.0
+"""How long a look at the certificate holds, and how long it may take: Prometheus waits for it."""
+STATM = Path("/proc/self/statm")
+"""Second in it are the pages in memory; proc(5)."""
 
 Family = GaugeMetricFamily | CounterMetricFamily
 
@@ -101,6 +109,7 @@ def _read_payments(resources: Resources) -> Iterator[Sample]:
             "checkout_payments_unmatched": count_unmatched(session),
             "checkout_payments_lost": _count(session, Payment.state == PaymentState.LOST),
             "checkout_payments_unproven": _count(session, *_is_unproven(resources.clock.now())),
+            "checkout_refunds_unsent": count_unsent(session, resources.clock.now()),
         }
         overdue = count_overdue(resources, session, resources.clock.now())
     for (mode, chain_id), count in overdue.items():
@@ -137,6 +146,7 @@ def _read_endpoints(resources: Resources) -> Iterator[Sample]:
         labels = (env_mode, str(chain_id), str(place), state.host)
         yield Sample(name="checkout_endpoint_up", labels=labels, value=state.answers)
         yield Sample(name="checkout_endpoint_in_step", labels=labels, value=state.in_step)
+        yield Sample(name="checkout_endpoint_of_chain", labels=labels, value=state.is_of_chain)
 
 
 def _read_backups(resources: Resources) -> Iterator[Sample]:
@@ -155,12 +165,27 @@ def _read_redis(resources: Resources) -> Iterator[Sample]:
         yield Sample(name="checkout_redis_up", value=not fault)
 
 
+def _read_surroundings(resources: Resources) -> Iterator[Sample]:
+    """Say how long customers' browsers will take the certificate, and how much memory this process has."""
+    base_url, now = resources.config.base_url, resources.clock.now()
+    ends_at = resources.memory.recall(
+        read_end, now, CERTIFICATE_HOLDS, lambda: read_end(base_url, CERTIFICATE_TIMEOUT_S)
+    )
+    if ends_at is not None:
+        yield Sample(name="checkout_certificate_seconds", value=(ends_at - now).total_seconds())
+    pages = int(STATM.read_text().split()[1]) if STATM.exists() else 0
+    if pages:
+        yield Sample(name="checkout_process_resident_bytes", value=pages * os.sysconf("SC_PAGE_SIZE"))
+
+
 def _read_duties(resources: Resources) -> Iterator[Sample]:
     """Say since when duties and chains are neglected; what never was is infinitely long ago."""
     health = check_worker_health(resources)
     yield Sample(name="checkout_database_writable", value=not health.write_fault)
     for share, since in health.shares.items():
         yield Sample(name="checkout_duty_lapsed_seconds", labels=(share,), value=_count_seconds(since))
+    for worker, silent_since in health.workers.items():
+        yield Sample(name="checkout_worker_silent_seconds", labels=(worker,), value=silent_since.total_seconds())
     for (env_mode, chain_id), since in health.chains.items():
         labels = (env_mode, str(chain_id))
         yield Sample(name="checkout_chain_unread_seconds", labels=labels, value=_count_seconds(since))
@@ -202,7 +227,7 @@ def _read_database(resources: Resources) -> Iterator[Sample]:
     yield Sample(name="checkout_database_up", value=bool(found))
 
 
-READERS = (_read_database, _read_redis, _read_sources)
+READERS = (_read_database, _read_redis, _read_sources, _read_surroundings)
 
 
 def _count(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:

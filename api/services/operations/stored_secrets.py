@@ -10,8 +10,10 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from api.config import Config
+from api.domain.audit import AuditAction, Change
 from api.secrets.box import KEY_ID_FROM, SecretBox, open_box
 from api.secrets.keys import FILE_NAME, KEY_ID_LENGTH, KeyFile, SecretKeyFault, make_key, parse_keys
+from api.services.audit import record_change
 from api.services.idempotency import answer_purpose
 from api.services.webhooks.secrets import add_secret, name_purpose
 from api.storage.db import Database
@@ -63,7 +65,7 @@ def find_missing_keys(session: Session, config: Config) -> tuple[str, ...]:
     return tuple(sorted(used - {key.id for key in keys}))
 
 
-def rotate_keys(database: Database, config: Config) -> Rotated:
+def rotate_keys(database: Database, config: Config, at: datetime) -> Rotated:
     """Encrypt everything with the newest key: the first of SECRET_KEYS, or a new one in the key file.
 
     The key file keeps the key before, for what other processes are writing at this moment.
@@ -71,13 +73,13 @@ def rotate_keys(database: Database, config: Config) -> Rotated:
     box, ring = _open_box(config), _open_box(config).keyring
     if not isinstance(ring, KeyFile):
         _require_keys_now(database, config)
-        return _reseal(database, box)
+        return _reseal(database, box, at)
     with hold_file_lock(_lock_of(ring.path)):
         _require_keys_now(database, config)
         before = ring.read()
         (made,) = parse_keys([make_key()], str(ring.path))
         ring.write((made, *before))
-        rotated = _reseal(database, box)
+        rotated = _reseal(database, box, at)
         ring.write((made, before[0]))
     return rotated
 
@@ -109,6 +111,13 @@ def reset_secrets(database: Database, config: Config, at: datetime) -> int:
         ).all()
         for subscription_id in bare:
             add_secret(session, box, subscription_id, at)
+        done = Change(
+            action=AuditAction.SECRETS_RESET,
+            subject=box.keyring.read()[0].id,
+            before={"lost": sorted({row.subscription_id for row in lost})},
+            after={"new": list(bare)},
+        )
+        record_change(session, done, at)
     return len(bare)
 
 
@@ -126,7 +135,7 @@ def _make_key(box: SecretBox) -> None:
         box.keyring.make()
 
 
-def _reseal(database: Database, box: SecretBox) -> Rotated:
+def _reseal(database: Database, box: SecretBox, at: datetime) -> Rotated:
     newest, count = box.keyring.read()[0].id, 0
     with database.write() as session:
         for secret in session.scalars(select(WebhookSecret).with_for_update()):
@@ -138,6 +147,8 @@ def _reseal(database: Database, box: SecretBox) -> Rotated:
                 purpose = answer_purpose(stored.vendor_id, stored.env_mode, stored.key)
                 stored.response_body = _renew(box, stored.response_body, purpose)
                 count += 1
+        done = Change(action=AuditAction.SECRETS_ROTATED, subject=newest, after={"encrypted_anew": count})
+        record_change(session, done, at)
     return Rotated(count=count, key_id=newest)
 
 

@@ -11,9 +11,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
+from api.domain.audit import AuditAction
 from api.domain.env import EnvMode
 from api.domain.order_filter import OrderFilter
 from api.domain.orders import cancel as cancelled
+from api.services.audit import record_change
 from api.services.orders import refund_cancelling
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.metadata_index import list_entries, replace_entries
@@ -21,6 +23,7 @@ from api.services.orders.money import Money, sum_funds
 from api.services.orders.payers import require_accepted, require_reachable
 from api.services.orders.reading import read_arrivals, read_money, read_own_order
 from api.services.orders.refund_limits import require_allowed
+from api.services.orders.refund_views import describe_refund_change
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
 from api.services.orders.search import build_conditions, continue_after
 from api.services.orders.store import apply_step, find_order, get_state, settle
@@ -98,11 +101,16 @@ def cancel(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: st
 
 
 def refund(
-    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, request: RefundRequest
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, request: RefundRequest, *, by: str
 ) -> Mapping[str, Any]:
     """Send back some or all of what reached the merchant for an order, whatever its status.
 
     `refunds` of the answer has the transactions for the merchant's own wallet. A simulated chain signs them itself.
+
+    Parameters
+    ----------
+    by : str
+        The id of the key that asks.
 
     Raises
     ------
@@ -125,20 +133,26 @@ def refund(
     def give_back(session: Session, order: PaymentOrder, money: Money, now: datetime) -> Money:
         made = request_refund(session, order, money, request, source, now)
         require_allowed(session, order, made, source.payer)
-        known = money.refunds if made in money.refunds else [*money.refunds, made]
-        money = replace(money, refunds=known)
+        if made not in money.refunds:
+            record_change(session, describe_refund_change(AuditAction.REFUND_REQUESTED, made), now)
+            money = replace(money, refunds=[*money.refunds, made])
         # What goes back is due again at once: who paid the rest as it was before would not have paid the order.
         settle(session, order, money, now, may_expire=False)
         flag_modified(order, "amount_due")  # also where it stays: the order's page has news, so it gets a new version
         return money
 
-    return _act(resources, vendor_id, env_mode, order_id, give_back)
+    return _act(resources, vendor_id, env_mode, order_id, give_back, by=by)
 
 
 def cancel_refund(
-    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, refund_id: str
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, refund_id: str, *, by: str
 ) -> Mapping[str, Any]:
     """Cancel a refund of which something is not sent yet; what it kept of its transfer is left to be asked for again.
+
+    Parameters
+    ----------
+    by : str
+        The id of the key that asks.
 
     Raises
     ------
@@ -156,7 +170,7 @@ def cancel_refund(
         flag_modified(order, "amount_due")
         return money
 
-    return _act(resources, vendor_id, env_mode, order_id, end)
+    return _act(resources, vendor_id, env_mode, order_id, end, by=by)
 
 
 def change_metadata(
@@ -188,10 +202,12 @@ def _act(
     env_mode: EnvMode,
     order_id: str,
     action: Callable[[Session, PaymentOrder, Money, datetime], Money],
+    *,
+    by: str | None = None,
 ) -> Mapping[str, Any]:
     """Do something with a locked order, and describe it with what moved for it then: read once, as it may be much."""
     now = resources.clock.now()
-    with resources.database.write() as session:
+    with resources.database.write(by) as session:
         order = find_order(session, vendor_id, env_mode, order_id, lock=True)
         money = action(session, order, read_money(session, order_id), now)
         session.flush()

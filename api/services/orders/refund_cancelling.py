@@ -10,9 +10,11 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from api.domain.audit import AuditAction
 from api.domain.errors import Conflict, NotFound, Problem
+from api.services.audit import record_change
 from api.services.orders.money import Money
-from api.services.orders.refund_views import name_refund
+from api.services.orders.refund_views import describe_refund_change, name_refund
 from api.storage.tables import Refund
 
 MOST_CANCELLED = 50
@@ -48,3 +50,4 @@ def cancel_refund(session: Session, money: Money, refund_id: str, now: datetime)
         problem = Problem(path="refund", message="Sign it, or leave it open")
         raise Conflict(f"Too many refunds of this order are cancelled, at most {MOST_CANCELLED}", problem)
     session.get_one(Refund, found.id).cancelled_at = now
+    record_change(session, describe_refund_change(AuditAction.REFUND_CANCELLED, found), now)

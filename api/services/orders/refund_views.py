@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.transactions.erc20 import make_transfer
 from adapters.transactions.payment_builders import append_reference
+from api.domain.audit import AuditAction, Change
 from api.domain.clock import format_time
 from api.domain.ids import IdPrefix
 from api.services.orders.money import Money
@@ -102,3 +103,23 @@ def _build_transaction(refund: Refund, amount: int) -> Mapping[str, Any]:
         "value": hex(call.value),
         "data": "0x" + call.data.hex(),
     }
+
+
+def describe_refund_change(action: AuditAction, refund: Refund) -> Change:
+    """Say what a vendor asked for, to be written down."""
+    what = {
+        "order_id": refund.order_id,
+        "chain_id": refund.chain_id,
+        "token": refund.token_address,
+        "amount": str(refund.amount),
+        "to": refund.recipient,
+    }
+    is_asked = action == AuditAction.REFUND_REQUESTED
+    return Change(
+        action=action,
+        subject=name_refund(refund),
+        vendor_id=refund.vendor_id,
+        env_mode=refund.env_mode,
+        before={} if is_asked else what,
+        after=what if is_asked else {},
+    )

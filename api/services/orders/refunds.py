@@ -113,7 +113,9 @@ def request_refund(
     InvalidData
         Naming `amount` or `to`.
     """
-    row = next(each for each in money.received if each.id == source.payment_id)
+    row = next((each for each in money.received if each.id == source.payment_id), None)
+    if row is None:  # it was lost, or taken away by hand, since the order was read
+        raise Conflict("The transfer does not belong to this order any more")
     recipient = _choose_recipient(row, request, source)
     earlier = None if request.has_key else _find_same(money, row, recipient, source.amount, request.note)
     if earlier is not None:

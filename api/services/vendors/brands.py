@@ -11,10 +11,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from api.domain.audit import AuditAction, Change
 from api.domain.brands import BadBrand, check_accent_color, check_display_name, check_support
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, NotFound, Problem
 from api.domain.pictures import BadPicture, identify_picture
+from api.services.audit import record_change
 from api.storage.db import insert_new
 from api.storage.tables import VendorBrand
 
@@ -99,12 +101,23 @@ def change_brand(
     key = {"vendor_id": vendor_id, "env_mode": env_mode}
     insert_new(session, VendorBrand, {**key, **_EMPTY, "updated_at": at})  # of two at once, neither fails
     row = session.get_one(VendorBrand, (vendor_id, env_mode), with_for_update=True)
+    before = {name: getattr(row, name) for name in _EMPTY}
     is_same_logo = values.get("logo_digest") == row.logo_digest
     for name, value in values.items():
         if not (is_same_logo and name in _LOGO):
             setattr(row, name, value)
     if session.is_modified(row):
         row.updated_at = at
+        changed = [name for name, value in before.items() if getattr(row, name) != value]
+        change = Change(
+            action=AuditAction.BRAND_CHANGED,
+            subject=vendor_id,
+            vendor_id=vendor_id,
+            env_mode=env_mode,
+            before={name: before[name] for name in changed},
+            after={name: getattr(row, name) for name in changed},
+        )
+        record_change(session, change, at)
     session.flush()
     return make_brand(row, row.updated_at)
 

@@ -6,7 +6,7 @@ A name stands for one use, such as a shop or its bookkeeping. It has one live ke
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,10 +14,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from api.domain.audit import AuditAction, Change
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, NotFound
 from api.domain.ids import IdPrefix, make_id
 from api.domain.scopes import ALL_SCOPES, Scope, write_scopes
+from api.services.audit import record_change
 from api.services.vendors.api_keys import ApiKey, hash_key, select_live
 from api.storage.tables import ApiKeyRow, Vendor
 
@@ -74,7 +77,9 @@ def create_key(
         raise Conflict(f"There is a live key named {name!r} already; {remedy}")
     if len(names) >= MAX_NAMES:
         raise Conflict(f"There are live keys of {len(names)} names in {owner[1]} mode; revoke one first")
-    return _add_key(session, owner, at, name=name, scopes=write_scopes(scopes), lifetime=lifetime)
+    made = _add_key(session, owner, at, name=name, scopes=write_scopes(scopes), lifetime=lifetime)
+    record_change(session, _describe_change(AuditAction.KEY_CREATED, made.row, after=_describe(made.row)), at)
+    return made
 
 
 def rotate_key(
@@ -100,10 +105,16 @@ def rotate_key(
     if newest is None:
         raise NotFound(f"There is no key named {name!r} in {owner[1]} mode; `checkout keys list` shows them")
     live = named.where(*select_live(at)).order_by(ApiKeyRow.created_at.desc(), ApiKeyRow.id.desc())
-    for row in session.scalars(live).all()[0 if revoke_all else KEPT_ON_ROTATION :]:
+    working = session.scalars(live).all()
+    ended = working[0 if revoke_all else KEPT_ON_ROTATION :]
+    for row in ended:
         row.revoked_at = at
     lifetime = newest.expires_at - newest.created_at if newest.expires_at is not None else None
-    return _add_key(session, owner, at, name=name, scopes=newest.scopes, lifetime=lifetime)
+    made = _add_key(session, owner, at, name=name, scopes=newest.scopes, lifetime=lifetime)
+    after = {**_describe(made.row), "revoked": [row.id for row in ended]}
+    before = {"live": [row.id for row in working]}
+    record_change(session, _describe_change(AuditAction.KEY_ROTATED, made.row, before=before, after=after), at)
+    return made
 
 
 def list_live_names(session: Session, owner: tuple[str, EnvMode], at: datetime) -> set[str]:
@@ -130,6 +141,7 @@ def revoke_key(session: Session, vendor_id: str, key_id: str, at: datetime) -> A
     row = find_row(session, vendor_id, key_id)
     if row.revoked_at is None:
         row.revoked_at = at
+        record_change(session, _describe_change(AuditAction.KEY_REVOKED, row, before=_describe(row)), at)
     return row
 
 
@@ -178,6 +190,15 @@ def _check(name: str, scopes: frozenset[Scope], lifetime: timedelta | None) -> N
         raise InvalidData.at("scopes", f"Give at least one of {', '.join(Scope)}")
     if lifetime is not None and lifetime <= timedelta():
         raise InvalidData.at("lifetime", "Must be longer than nothing")
+
+
+def _describe_change(action: AuditAction, row: ApiKeyRow, **states: Mapping[str, Any]) -> Change:
+    return Change(action=action, subject=row.id, vendor_id=row.vendor_id, env_mode=row.env_mode, **states)
+
+
+def _describe(row: ApiKeyRow) -> dict[str, Any]:
+    ends = None if row.expires_at is None else format_time(row.expires_at)
+    return {"name": row.name, "scopes": row.scopes, "last4": row.last4, "expires_at": ends}
 
 
 def lock_vendor(session: Session, vendor_id: str) -> None:

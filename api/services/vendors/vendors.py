@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,10 +12,12 @@ from sqlalchemy import bindparam, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain import currencies
+from api.domain.audit import AuditAction, Change
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, NotFound
 from api.domain.ids import IdPrefix, make_id
 from api.domain.orders import OrderStatus
+from api.services.audit import record_change
 from api.services.vendors.key_management import create_key
 from api.services.vendors.owned_addresses import claim_address
 from api.storage.statements import Place, Statement
@@ -69,6 +71,8 @@ def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
     vendor_id = make_id(IdPrefix.VENDOR, at)
     session.add(Vendor(id=vendor_id, name=name, created_at=at))
     session.flush()
+    made = Change(action=AuditAction.VENDOR_CREATED, subject=vendor_id, vendor_id=vendor_id, after={"name": name})
+    record_change(session, made, at)
     keys = {env_mode: create_key(session, (vendor_id, env_mode), at).text for env_mode in EnvMode}
     accounts = _test_accounts(vendor_id)
     for chain_id, address in sorted({(account.chain_id, account.address) for account in accounts}):
@@ -111,16 +115,19 @@ def set_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Ac
     """
     claim_address(session, (vendor_id, env_mode), account.chain_id, account.address, at)
     row = session.get(SettlementAccount, (vendor_id, env_mode, account.currency))
+    before = None if row is None else make_accounts([row])[0]
+    if account != before:
+        owner = vendor_id, env_mode
+        record_change(session, _describe_change(AuditAction.SETTLEMENT_SET, owner, before, account), at)
     if row is None:
         _add_accounts(session, vendor_id, env_mode, [account], at)
         return None
-    (before,) = make_accounts([row])
     row.chain_id, row.token_address = account.chain_id, account.token_address
     row.token_decimals, row.address, row.updated_at = account.token_decimals, account.address, at
     return before
 
 
-def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency: str) -> int:
+def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency: str, at: datetime) -> int:
     """Take no new orders in a currency; its address stays the vendor's and is watched on.
 
     Returns
@@ -145,6 +152,8 @@ def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency
         PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
     )
     count = session.scalar(keeping) or 0
+    owner, (before,) = (vendor_id, env_mode), make_accounts([row])
+    record_change(session, _describe_change(AuditAction.SETTLEMENT_REMOVED, owner, before, None), at)
     session.delete(row)
     return count
 
@@ -165,6 +174,20 @@ def make_accounts(rows: Iterable[Any]) -> tuple[Account, ...]:
             address=row.address,
         )
         for row in rows
+    )
+
+
+def _describe_change(
+    action: AuditAction, owner: tuple[str, EnvMode], before: Account | None, after: Account | None
+) -> Change:
+    account = after or before
+    return Change(
+        action=action,
+        subject=account.currency if account else "",
+        vendor_id=owner[0],
+        env_mode=owner[1],
+        before=asdict(before) if before else {},
+        after=asdict(after) if after else {},
     )
 
 

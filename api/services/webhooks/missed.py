@@ -14,9 +14,11 @@ from typing import Any
 from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from api.domain.audit import AuditAction
 from api.domain.ids import IdPrefix, make_id
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
+from api.services.webhooks.audited import record_webhook_change
 from api.services.webhooks.delivery_log import find_place, select_owned_events
 from api.services.webhooks.numbering import find_last_settled
 from api.services.webhooks.outbox import DeliveryStatus
@@ -47,8 +49,11 @@ class Redelivered:
 def enable(resources: Resources, key: ApiKey, subscription_id: str) -> Enabled:
     """Send new events to a disabled subscription again, and say since when it has missed some."""
     now = resources.clock.now()
-    with resources.database.write() as session:
+    with resources.database.write(by=key.key_id) as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
+        if subscription.disabled_at is not None:
+            before = {"disabled_reason": subscription.disabled_reason}
+            record_webhook_change(session, AuditAction.WEBHOOK_ENABLED, subscription, now, before=before)
         missed_since = _find_first_missed(session, subscription)
         subscription.disabled_at = subscription.disabled_reason = subscription.failing_since = None
         subscription.updated_at = now

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from api.domain.audit import AuditAction
 from api.domain.events import EventType
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
+from api.services.webhooks.audited import describe_subscription, record_webhook_change
 from api.services.webhooks.subscriptions import check_url, find_subscription
 from api.storage.tables import WebhookSubscription
 
@@ -33,10 +35,13 @@ def change_subscription(
     if url is not None:
         check_url(resources, url, key.env_mode)
     now = resources.clock.now()
-    with resources.database.write() as session:
+    with resources.database.write(by=key.key_id) as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
+        before = describe_subscription(subscription)
         if url not in (None, subscription.url):
             subscription.url, subscription.failing_since, subscription.updated_at = url or "", None, now
         if types is not None and list(types) != subscription.events:
             subscription.events, subscription.updated_at = list(types), now
+        if before != (after := describe_subscription(subscription)):
+            record_webhook_change(session, AuditAction.WEBHOOK_CHANGED, subscription, now, before=before, after=after)
     return subscription

@@ -10,6 +10,7 @@ from typing import Self
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
+from api.domain.audit import AuditAction
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Forbidden, InvalidData, NotFound, Problem
 from api.domain.events import DEFAULT_TYPES, EventType
@@ -20,6 +21,7 @@ from api.net.targets import TargetRefused, parse_target, require_reachable
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.vendors.key_management import lock_vendor
+from api.services.webhooks.audited import describe_subscription, record_webhook_change
 from api.services.webhooks.outbox import NewEvent, publish_to
 from api.services.webhooks.outcomes import DISABLED_BECAUSE, cancel_pending
 from api.services.webhooks.samples import make_sample
@@ -95,7 +97,7 @@ def register(
         created_at=now,
         updated_at=now,
     )
-    with resources.database.write() as session:
+    with resources.database.write(by=key.key_id) as session:
         lock_vendor(session, key.vendor_id)
         count = session.scalar(select(func.count()).where(*_select_owned(key)).select_from(WebhookSubscription))
         if (count or 0) >= MAX_SUBSCRIPTIONS:
@@ -107,6 +109,8 @@ def register(
         session.add(subscription)
         session.flush()
         secret = add_secret(session, resources.box, subscription.id, now)
+        after = describe_subscription(subscription)
+        record_webhook_change(session, AuditAction.WEBHOOK_CREATED, subscription, now, after=after)
     return WithSecret.of(subscription, secret, twins)
 
 
@@ -123,8 +127,10 @@ def list_subscriptions(resources: Resources, key: ApiKey, env_mode: EnvMode | No
 def delete_subscription(resources: Resources, key: ApiKey, subscription_id: str) -> WebhookSubscription:
     """Send nothing more to a subscription, not even what is waiting."""
     now = resources.clock.now()
-    with resources.database.write() as session:
+    with resources.database.write(by=key.key_id) as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
+        before = describe_subscription(subscription)
+        record_webhook_change(session, AuditAction.WEBHOOK_DELETED, subscription, now, before=before)
         subscription.deleted_at = subscription.updated_at = now
         session.flush()
         cancel_pending(session, subscription.id)
@@ -135,9 +141,10 @@ def delete_subscription(resources: Resources, key: ApiKey, subscription_id: str)
 def rotate_secret(resources: Resources, key: ApiKey, subscription_id: str) -> WithSecret:
     """Make a new secret; each one before it signs too, for a day after it was replaced."""
     now = resources.clock.now()
-    with resources.database.write() as session:
+    with resources.database.write(by=key.key_id) as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
         subscription.updated_at = now
+        record_webhook_change(session, AuditAction.WEBHOOK_SECRET_ROTATED, subscription, now)
         secret = add_secret(session, resources.box, subscription.id, now)
     return WithSecret.of(subscription, secret)
 

@@ -4,6 +4,7 @@ May import `domain`, `storage.base` and `storage.types`. Begin with `orders.py`.
 """
 
 from api.storage.base import Base
+from api.storage.tables.audit import AuditEntry
 from api.storage.tables.brands import VendorBrand
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.storage.tables.market import MarketSnapshot
@@ -33,6 +34,7 @@ from api.storage.tables.webhooks import (
 __all__ = [
     "ApiKeyRow",
     "ArchivedBatch",
+    "AuditEntry",
     "Base",
     "DoubtfulBlock",
     "IdempotencyKey",

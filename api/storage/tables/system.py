@@ -84,6 +84,7 @@ class WatchedEndpoint(Base):
     """How an endpoint of a chain fared when its worker looked last; `place` is its number in the settings, from 1.
 
     `answers`: whether it answered when all were compared. `in_step`: whether its blocks were those of the others.
+    `is_of_chain`: whether it has not said that it is of another chain.
     """
 
     __tablename__ = "watched_endpoints"
@@ -94,6 +95,7 @@ class WatchedEndpoint(Base):
     host: Mapped[str] = mapped_column(String(255))
     answers: Mapped[bool]
     in_step: Mapped[bool]
+    is_of_chain: Mapped[bool] = mapped_column(default=True)
     noted_at: Mapped[datetime]
 
 

@@ -12,17 +12,23 @@ from structlog.testing import capture_logs
 
 from adapters.feed.plan import Plan
 from api.app import build_app
+from api.domain.duties import PRESENCE
 from api.domain.env import EnvMode
 from api.domain.ledger import EndpointState
 from api.services.ledger.chain_ledger import ChainLedger, connect_ledger
+from api.services.operations.doctor.database import check_database
+from api.services.operations.doctor.findings import Severity
 from api.services.operations.doctor.redis import check_redis
 from api.services.operations.receivers import MOST_NAMED
+from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.services.settlement.watching.endpoint_notes import HOLDS_FOR, NOTE_EVERY, EndpointNotes
 from api.services.settlement.watching.watch_tasks import ChainTask
 from api.services.settlement.watching.watched_chain import ChainGroup
-from api.storage.db import Database
-from api.storage.tables import WatchedEndpoint, WebhookSubscription
+from api.storage.db import Database, read_database_time
+from api.storage.process import Process
+from api.storage.tables import Lease, WatchedEndpoint, WebhookSubscription
+from api.worker.leases import Leases
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
 from tests.support.metrics import read_metrics
@@ -94,15 +100,16 @@ def test_an_endpoint_that_goes_and_comes_back_is_logged_once_each_time(
             (True, True),
             (True, False),
             (False, False),
+            (False, None),
         ]
         for answers, in_step in fates:
-            fares[1] = replace(fares[1], answers=answers, in_step=in_step)
+            fares[1] = replace(fares[1], answers=answers, in_step=in_step is True, is_of_chain=in_step is not None)
             notes.write(connected, EnvMode.LIVE, BASE)
             said.append(len(logged))
-    assert said == [0, 1, 1, 1, 2, 3, 4]
+    assert said == [0, 1, 1, 1, 2, 3, 4, 5]
     assert [(line["event"], line["log_level"]) for line in logged] == [
         ("endpoint_is_away", "warning"), ("endpoint_is_back", "info"), ("endpoint_is_out_of_step", "warning"),
-        ("endpoint_is_away", "warning"),
+        ("endpoint_is_away", "warning"), ("endpoint_is_of_another_chain", "error"),
     ]  # fmt: skip
     assert all((line["host"], line["chain_id"]) == ("b.example", BASE) for line in logged)
 
@@ -123,12 +130,13 @@ def test_what_nobody_has_noted_for_long_is_not_told(
     assert write() == [(True, True)] * 2
     clock.advance(seconds=1)
     assert write() == [(True, False)] * 2, "nothing is news"
-    fares = [EndpointState(host="a.example", answers=False, in_step=True)]
+    fares = [EndpointState(host="a.example", answers=False, in_step=True, is_of_chain=False)]
     assert write() == [(False, True)], "news at once; the second is configured no more"
     clock.advance(seconds=NOTE_EVERY.total_seconds())
     assert write() == [(False, True)]
     clock.advance(seconds=HOLDS_FOR.total_seconds())
     assert set(list_lines(app, "checkout_endpoint_in_step").values()) == {1.0}
+    assert set(list_lines(app, "checkout_endpoint_of_chain").values()) == {0.0}
     clock.advance(seconds=1)
     assert list_lines(app, "checkout_endpoint_in_step") == {}
 
@@ -201,3 +209,36 @@ def test_only_so_many_dead_receivers_are_named(resources: Resources, merchant: M
     found = list_lines(build_app(resources), "checkout_webhook_receiver_failing_seconds")
     assert len(found) == MOST_NAMED
     assert min(found.values()) == MOST_NAMED
+
+
+def test_a_worker_that_hangs_beside_one_that_works_is_told_until_it_may_be_forgotten(resources: Resources) -> None:
+    app, database = build_app(resources), resources.database
+    hung = replace(Process.find_present(), host="elsewhere-1a2b3c4d", pid=4711)
+    worker = Leases(database)
+
+    def fall_silent(since: timedelta) -> None:
+        with database.write() as session:
+            heard_of = read_database_time(session) - since
+            session.merge(Lease(duty=f"{PRESENCE}1", holder=f"{hung.name}/1", token=1, expires_at=heard_of))
+
+    def list_silent() -> dict[str, float]:
+        return {name: value for name, value in list_lines(app, "checkout_worker_silent_seconds").items() if value}
+
+    try:
+        worker.keep(list_shares(resources))
+        assert (len(list_lines(app, "checkout_worker_silent_seconds")), list_silent()) == (1, {})
+        fall_silent(timedelta(seconds=90))
+        worker.keep(list_shares(resources))  # which would forget one that has ended
+        ((name, since),) = list_silent().items()
+        assert name == '{worker="elsewhere-1a2b3c4d 4711"}'
+        assert 90 <= since < 190
+        assert len(list_lines(app, "checkout_worker_silent_seconds")) == 2
+        told = [each.message for each in check_database(resources) if each.level == Severity.WARNING]
+        assert any(each.startswith("elsewhere-1a2b3c4d 4711 has not been heard of for") for each in told), told
+        problems = app.test_client().get("/healthz").get_json()["problems"]
+        assert any(each.startswith("the worker elsewhere-1a2b3c4d 4711 has not been heard of") for each in problems)
+        fall_silent(timedelta(hours=13))
+        worker.keep(list_shares(resources))
+        assert list_silent() == {}
+    finally:
+        worker.close()

@@ -85,7 +85,7 @@ def test_a_removed_account_keeps_its_address(
 ) -> None:
     receive(merchant, LIVE, 1)
     with resources.database.write() as session:
-        remove_account(session, merchant.id, LIVE, "USDC")
+        remove_account(session, merchant.id, LIVE, "USDC", START)
     with pytest.raises(InvalidData):
         receive(other_merchant, LIVE, 1)
     with resources.database.read() as session:

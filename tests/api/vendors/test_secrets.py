@@ -25,7 +25,7 @@ from api.services.resources import Resources
 from api.services.webhooks.secrets import MOST, name_purpose
 from api.storage.db import Database
 from api.storage.tables import Base, IdempotencyKey, WebhookSecret
-from tests.api.conftest import Merchant
+from tests.api.conftest import START, Merchant
 from tests.support.clock import SettableClock
 from tests.support.running import find_free_port
 from tests.support.shop import LINK
@@ -219,11 +219,11 @@ def test_rotating_the_key_file(filed_desk: Desk, merchant: Merchant) -> None:
     made, resources = filed_desk.subscribe(merchant), filed_desk.resources
     box = resources.box
     late, (first,) = box.seal("whsec_b2xk", "p"), box.keyring.read()
-    rotated = rotate_keys(resources.database, resources.config)
+    rotated = rotate_keys(resources.database, resources.config, START)
     second, *before = box.keyring.read()
     assert (rotated.count, rotated.key_id, before) == (1, second.id, [first])
     assert box.open(late, "p") == "whsec_b2xk"  # written by a process that had not seen the new key yet
-    assert rotate_keys(resources.database, resources.config).count == 1
+    assert rotate_keys(resources.database, resources.config, START).count == 1
     with pytest.raises(SecretKeyFault, match="is missing"):
         box.open(late, "p")
     assert mode(resources.config.data_dir / "secret.key") == 0o600
@@ -244,10 +244,10 @@ def test_rotating_that_ends_half_way_loses_nothing(
         with monkeypatch.context() as patch:
             patch.setattr("api.services.operations.stored_secrets._reseal", end)
             with pytest.raises(KeyboardInterrupt):
-                rotate_keys(resources.database, resources.config)
+                rotate_keys(resources.database, resources.config, START)
     with resources.database.read() as session:
         require_keys(session, resources.config)
-    rotate_keys(resources.database, resources.config)
+    rotate_keys(resources.database, resources.config, START)
     (stored,) = ciphertexts(resources)
     assert resources.box.open(stored, name_purpose(made["webhook_id"])) == made["secret"]
 
@@ -255,7 +255,7 @@ def test_rotating_that_ends_half_way_loses_nothing(
 def test_keys_rotated_by_many_at_once_lose_nothing(filed_desk: Desk, merchant: Merchant) -> None:
     made, resources = filed_desk.subscribe(merchant), filed_desk.resources
     with ThreadPoolExecutor(4) as pool:
-        for each in [pool.submit(rotate_keys, resources.database, resources.config) for _ in range(8)]:
+        for each in [pool.submit(rotate_keys, resources.database, resources.config, START) for _ in range(8)]:
             each.result()
     (stored,) = ciphertexts(resources)
     assert resources.box.open(stored, name_purpose(made["webhook_id"])) == made["secret"]
@@ -271,8 +271,8 @@ def test_rotating_the_keys_of_the_setting(desk: Desk, merchant: Merchant) -> Non
     both, alone = (replace(desk.resources.config, secret_keys=keys) for keys in ((new, old), (new,)))
     with database.read() as session, pytest.raises(SecretKeyFault, match="neither in SECRET_KEYS"):
         require_keys(session, alone)
-    assert rotate_keys(database, both).count == 2
-    assert rotate_keys(database, both).count == 0
+    assert rotate_keys(database, both, START).count == 2
+    assert rotate_keys(database, both, START).count == 0
     with database.read() as session:
         require_keys(session, alone)
     moved = Desk.of(replace(desk.resources, config=alone), desk.client)

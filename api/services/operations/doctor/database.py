@@ -83,6 +83,9 @@ def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
         yield praise(WORKER, message)
     else:
         yield praise(WORKER, "somebody does every duty, and reads every chain")
+    for name, silent_since in health.silent.items():
+        message = f"{name} has not been heard of for {int(silent_since.total_seconds())} s, and has not left"
+        yield warn(WORKER, message, "see whether it hangs (machine and process id), and start it anew")
 
 
 def _locate(resources: Resources) -> str:

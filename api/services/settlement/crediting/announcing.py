@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -39,13 +40,19 @@ def announce_unmatched(session: Session, observation: ChainObservation, now: dat
     # Who holds one is assigning it, and may wait for an order that is locked here.
     reached: dict[str, list[Payment]] = defaultdict(list)
     for row in session.scalars(query.order_by(Payment.id).with_for_update(skip_locked=True)):
-        row.is_announced = True
         reached[row.recipient].append(row)
     for recipient, rows in reached.items():
         owner = find_owner(session, observation.chain_id, recipient)
-        if owner is not None and owner[1] == observation.env_mode:
-            for row, described in zip(rows, describe_unmatched(session, owner, rows), strict=True):
-                publish(session, _make_event(row, described, owner, now))
+        tell_unmatched(session, owner if owner and owner[1] == observation.env_mode else None, rows, now)
+
+
+def tell_unmatched(session: Session, owner: Owner | None, rows: Sequence[Payment], now: datetime) -> None:
+    """Tell whoever owns the address which these locked transfers reached that they belong to no order, if anybody."""
+    for row in rows:
+        row.is_announced = True
+    if owner is not None:
+        for row, described in zip(rows, describe_unmatched(session, owner, rows), strict=True):
+            publish(session, _make_event(row, described, owner, now))
 
 
 def _make_event(row: Payment, described: dict[str, Any], owner: Owner, now: datetime) -> NewEvent:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from api.domain.orders import takes_payment
 from api.domain.payments import COUNTED, Evidence, PaymentState, Unmatched
@@ -24,6 +26,20 @@ def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: date
     row.evidence = evidence
     count_anew(row)
     judge_moment(row, order)
+
+
+def take_back(row: Payment, before: Mapping[str, Any], now: datetime) -> None:
+    """Take a payment that was assigned by hand away again: it is as it was before, and its vendor hears of it again.
+
+    Parameters
+    ----------
+    before : mapping
+        Its `claimed_order_id` and `unmatched_reason` of then; what is missing stays, or is the plainest.
+    """
+    row.claimed_order_id = before.get("claimed_order_id", row.order_id)  # it may be claimed for no other
+    row.unmatched_reason = before.get("unmatched_reason") or Unmatched.NO_ORDER
+    row.order_id, row.evidence, row.updated_at = None, Evidence.NONE, now
+    row.is_after_close, row.is_announced = False, False
 
 
 def judge_moment(row: Payment, order: PaymentOrder | None) -> None:

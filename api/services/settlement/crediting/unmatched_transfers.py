@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from api.domain.audit import AuditAction, Change
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound, Problem
 from api.domain.payments import CHECKED, GONE, REPLACED, Evidence, PaymentState
 from api.domain.transfers import TransferKind
+from api.services.audit import record_change
 from api.services.orders.store import lock_orders
 from api.services.settlement.crediting.crediting import settle_all
 from api.services.settlement.crediting.ownership import give
@@ -128,10 +131,24 @@ def assign(
         raise Conflict(f"The transfer went to {payment.recipient}, which is no address of the order's vendor")
     if order.settlement_address is None:
         raise Conflict("The order can't be paid: it was made without a settlement account")
+    before = {"claimed_order_id": payment.claimed_order_id, "unmatched_reason": payment.unmatched_reason}
     give(payment, order, Evidence.ASSIGNED, now)
     session.flush()
+    record_change(session, describe_assignment(AuditAction.PAYMENT_ASSIGNED, payment, order, before), now)
     settle_all(session, {order.id: order}, (), now)
     return order
+
+
+def describe_assignment(action: AuditAction, row: Payment, order: PaymentOrder, before: Mapping[str, Any]) -> Change:
+    """Say what became of a transfer, to be written down."""
+    return Change(
+        action=action,
+        subject=row.public_id,
+        vendor_id=order.vendor_id,
+        env_mode=order.env_mode,
+        before=before,
+        after={"order_id": row.order_id},
+    )
 
 
 def has_reached(session: Session, owner: Owner) -> ColumnElement[bool]:

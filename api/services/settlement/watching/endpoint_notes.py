@@ -48,12 +48,14 @@ def _tell(state: EndpointState, before: EndpointState | None, env_mode: EnvMode,
     """Log an endpoint that has gone or fallen out of step, and one that is back; of the first look only what is bad."""
     event, known = _name(state), _name(before) if before else "endpoint_is_back"
     if event != known:
-        say = log.info if event == "endpoint_is_back" else log.warning
+        say = log.info if event == "endpoint_is_back" else log.warning if state.is_of_chain else log.error
         say(event, env_mode=env_mode, chain_id=chain_id, host=state.host)
 
 
 def _name(state: EndpointState) -> str:
     """Name how an endpoint fares as the log does."""
+    if not state.is_of_chain:
+        return "endpoint_is_of_another_chain"
     if not state.answers:
         return "endpoint_is_away"
     return "endpoint_is_back" if state.in_step else "endpoint_is_out_of_step"
@@ -74,6 +76,7 @@ def _replace(
             host=state.host[:LONGEST_HOST],
             answers=state.answers,
             in_step=state.in_step,
+            is_of_chain=state.is_of_chain,
             noted_at=now,
         )
         for place, state in enumerate(states, start=1)
@@ -86,7 +89,9 @@ def list_noted(resources: Resources, session: Session) -> Mapping[tuple[str, int
     rows = session.scalars(select(WatchedEndpoint).where(WatchedEndpoint.noted_at >= since))
     connected = {(mode, each) for mode, ledger in resources.ledgers.items() for each in ledger.chain_ids}
     return {
-        (row.env_mode, row.chain_id, row.place): EndpointState(host=row.host, answers=row.answers, in_step=row.in_step)
+        (row.env_mode, row.chain_id, row.place): EndpointState(
+            host=row.host, answers=row.answers, in_step=row.in_step, is_of_chain=row.is_of_chain
+        )
         for row in rows
         if (row.env_mode, row.chain_id) in connected
     }

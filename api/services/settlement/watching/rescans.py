@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 
+from api.domain.audit import AuditAction, Change
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, ServiceUnavailable
 from api.domain.ledger import ChainUnavailable, Doubt, Ledger
+from api.services.audit import record_change
 from api.services.ledger.chain_reader import HINT
 from api.services.resources import Resources
 from api.services.settlement.watching.second_looks import credit_again
@@ -49,6 +52,7 @@ def rescan(resources: Resources, env_mode: EnvMode, chain_id: int, first: int, l
         raise InvalidData.at("from", f"Must be at least 0 and at most --to, which is {last}")
     if last > reached:
         raise InvalidData.at("to", f"The worker has read chain {chain_id} up to block {reached}; use at most that")
+    _record_begin(resources, (env_mode, chain_id), {"first": first, "last": last})
     for start in range(first, last + 1, chain.ledger.span):
         chain, _ = _open(resources, env_mode, chain_id)  # a look of its own, with all that a look may spend
         yield _read_again(chain, start, min(last, start + chain.ledger.span - 1))
@@ -73,7 +77,16 @@ def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, t
         raise InvalidData.at("tx", f"Chain {chain_id} has no such transaction in a block")
     if place.block.number > reached:
         raise InvalidData.at("tx", f"It is in block {place.block.number}, and the worker has only read up to {reached}")
+    _record_begin(resources, (env_mode, chain_id), {"transaction_hash": tx_hash, "first": place.block.number})
     return _read_again(chain, place.block.number, place.block.number, Doubt(block=place.block, told_by=HINT))
+
+
+def _record_begin(resources: Resources, place: tuple[EnvMode, int], what: Mapping[str, Any]) -> None:
+    """Write down what is about to be read again; what is found stands in the payments themselves."""
+    env_mode, chain_id = place
+    begun = Change(action=AuditAction.BLOCKS_RESCANNED, subject=f"chain {chain_id}", env_mode=env_mode, after=what)
+    with resources.database.write() as session:
+        record_change(session, begun, resources.clock.now())
 
 
 def _open(resources: Resources, env_mode: EnvMode, chain_id: int) -> tuple[WatchedChain, int]:
