@@ -140,8 +140,9 @@ def _search(request: Repeatable, act: Callable[[], Any]) -> Response:
 def _keep_search(shared: Resources, request: Repeatable, status: int, mimetype: str, now: datetime, body: str) -> None:
     """Keep the answer to a search; where another process has kept one meanwhile, this raises as `carry_out_at_once`."""
     answer = KeptAnswer(status=status, body=body, mimetype=mimetype)
-    with shared.database.write_at_once() as place:
-        carry_out_at_once(place, (), request=request, answer=answer, box=shared.box, now=now)
+    shared.database.write_at_once(
+        partial(carry_out_at_once, rows=(), request=request, answer=answer, box=shared.box, now=now)
+    )
 
 
 def _keep_stream(events: Iterable[bytes], keep: Callable[[str], None]) -> Iterator[bytes]:
