@@ -27,6 +27,7 @@ from api.services.idempotency import (
     keep_answer,
     make_conflict,
     refuse_known,
+    seal_answer,
 )
 from api.services.resources import Resources
 from api.storage.one_transaction import OneTransaction
@@ -111,8 +112,9 @@ def _carry_out(request: Repeatable, act: Callable[[], Any]) -> Response:
     with OneTransaction(shared.database, begin) as database, serve_with(replace_database(shared, database)):
         response = flask.make_response(act())
         answer = KeptAnswer(status=response.status_code, body=response.get_data(as_text=True))
-        whole = partial(carry_out_at_once, request=request, answer=answer, box=box, now=now)
-        database.finish(whole, partial(keep_answer, request=request, answer=answer, box=box))
+        sealed = seal_answer(request, answer, box)
+        whole = partial(carry_out_at_once, request=request, sealed=sealed, box=box, now=now)
+        database.finish(whole, partial(keep_answer, request=request, sealed=sealed))
         return response
 
 
@@ -140,8 +142,10 @@ def _search(request: Repeatable, act: Callable[[], Any]) -> Response:
 def _keep_search(shared: Resources, request: Repeatable, status: int, mimetype: str, now: datetime, body: str) -> None:
     """Keep the answer to a search; where another process has kept one meanwhile, this raises as `carry_out_at_once`."""
     answer = KeptAnswer(status=status, body=body, mimetype=mimetype)
-    with shared.database.write_at_once() as place:
-        carry_out_at_once(place, (), request=request, answer=answer, box=shared.box, now=now)
+    sealed = seal_answer(request, answer, shared.box)
+    shared.database.write_at_once(
+        partial(carry_out_at_once, rows=(), request=request, sealed=sealed, box=shared.box, now=now)
+    )
 
 
 def _keep_stream(events: Iterable[bytes], keep: Callable[[str], None]) -> Iterator[bytes]:

@@ -13,6 +13,8 @@ from enum import StrEnum
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 TIME_CHARS = 10
 RANDOM_CHARS = 26
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
+_PAIR_BITS = len(_PAIRS) - 1
 
 
 class IdPrefix(StrEnum):
@@ -72,8 +74,6 @@ def make_reference() -> bytes:
 
 
 def _encode_base32(value: int, length: int) -> str:
-    digits = []
-    for _ in range(length):
-        value, digit = divmod(value, 32)
-        digits.append(ALPHABET[digit])
-    return "".join(reversed(digits))
+    """Write a number with so many digits, two of them at a time; its higher ones are left out."""
+    pairs = [_PAIRS[value >> shift & _PAIR_BITS] for shift in range(5 * length - 10, -1, -10)]
+    return "".join(pairs)

@@ -140,9 +140,11 @@ def claim_key(place: Place, request: Repeatable, *, box: SecretBox, now: datetim
 
 
 def carry_out_at_once(
-    place: Place, rows: Sequence[NewRow], *, request: Repeatable, answer: KeptAnswer, box: SecretBox, now: datetime
+    place: Place, rows: Sequence[NewRow], *, request: Repeatable, sealed: str, box: SecretBox, now: datetime
 ) -> None:
     """Take the key, keep the answer under it, and write the rows that carry the request out: all as one statement.
+
+    The answer comes from `seal_answer`: who writes holds up who waits to, and encrypts nothing meanwhile.
 
     Raises
     ------
@@ -153,7 +155,7 @@ def carry_out_at_once(
     Conflict
         If the request with this key is still being carried out.
     """
-    _claim(place, request, _seal(request, answer, box), rows, box, now)
+    _claim(place, request, sealed, rows, box, now)
 
 
 def _claim(
@@ -185,12 +187,13 @@ def make_conflict() -> Conflict:
     return Conflict(message, problem, retry_after_s=RETRY_S)
 
 
-def keep_answer(place: Place, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:
-    """Store the answer, encrypted, under the key that was claimed."""
-    _KEEP.run(place, {**request.where, "sealed": _seal(request, answer, box)})
+def keep_answer(place: Place, *, request: Repeatable, sealed: str) -> None:
+    """Store the answer of `seal_answer` under the key that was claimed."""
+    _KEEP.run(place, {**request.where, "sealed": sealed})
 
 
-def _seal(request: Repeatable, answer: KeptAnswer, box: SecretBox) -> str:
+def seal_answer(request: Repeatable, answer: KeptAnswer, box: SecretBox) -> str:
+    """Encrypt an answer for keeping it."""
     parts = [answer.status, answer.body]
     if answer.mimetype:
         parts = [answer.status, b64encode(zlib.compress(answer.body.encode())).decode(), answer.mimetype]

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.dml import ReturningInsert
 
 from api.storage.base import Base
+from api.storage.direct import Job
 from api.storage.fencing import Fence
 from api.storage.postgres import list_postgres_pools, make_postgres_engine
 from api.storage.rows import NewRow, insert_rows
@@ -50,7 +51,7 @@ class Database:
         if url.get_backend_name() == "sqlite":
             self.engine, self._writer = make_readers(url, lock_wait_ms), make_writer(url, lock_wait_ms)
             self._commits = CommitLog(Path(url.database or ""))
-            self._direct = list_sqlite_pools(self.engine, self._writer)
+            self._direct = list_sqlite_pools(self.engine, self._writer, self.wait_for_disk)
         else:
             self.engine = self._writer = make_postgres_engine(url, lock_wait_ms, is_pooled)
             self._direct = list_postgres_pools(self.engine, lock_wait_ms, is_pooled)
@@ -125,25 +126,24 @@ class Database:
 
     def write_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows, each behind those that it refers to; see `write_at_once`."""
-        with self.write_at_once() as direct:
-            insert_rows(direct, rows)
+        self.write_at_once(partial(insert_rows, rows=rows))
 
-    @contextmanager
-    def write_at_once(self) -> Iterator[DirectConnection]:
-        """Give a connection for rows that are inserted by one call: all of them or none, as `write` commits.
+    def write_at_once(self, job: Job) -> None:
+        """Have `job` insert rows by one call: all of them or none, committed as `write` does.
+
+        On SQLite one transaction carries out the jobs of all who write so at the same time (ADR 133). Another thread
+        may call it, and once more after it was rolled back.
 
         Raises
         ------
         LeaseLost
             If this writes in the name of a duty that somebody else does now.
         """
-        if self._fence is not None:
-            with self.write_directly() as direct:
-                yield direct
+        if self._fence is None:
+            self._direct.at_once.carry_out(job)
             return
-        with self._direct.row_writers.write() as direct:
-            yield direct
-        self.wait_for_disk()
+        with self.write_directly() as direct:
+            job(direct)
 
     def wait_for_disk(self) -> None:
         """Wait until what was committed by now would outlast a power cut; PostgreSQL commits nothing earlier.

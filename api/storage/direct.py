@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from api.storage.statements import DirectConnection, wrap_error
+
+Job = Callable[[DirectConnection], None]
+"""Writes all that one caller has to write. It may be called again after what it wrote was rolled back."""
+
+
+class Writer(Protocol):
+    """Carries out jobs."""
+
+    def carry_out(self, job: Job, /) -> None:
+        """Return once `job` has written, and that is committed and would outlast a power cut; raise what it raised."""
+        ...
 
 
 class DirectPool:
@@ -56,6 +68,11 @@ class DirectPool:
             yield direct
             direct.commit()
 
+    def carry_out(self, job: Job) -> None:
+        """Have a job write over a connection, and commit unless that raises."""
+        with self.write() as direct:
+            job(direct)
+
     def _start(self, held: PoolProxiedConnection) -> DirectConnection:
         direct = DirectConnection(held.dbapi_connection, held, self._engine)
         if self._isolation:
@@ -78,9 +95,9 @@ class DirectPool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectPools:
-    """Where single queries, queries of one state, what is written, and rows written at once are asked directly."""
+    """Where single queries, queries of one state, what is written, and what is written at once are asked directly."""
 
     singles: DirectPool
     still: DirectPool
     writers: DirectPool
-    row_writers: DirectPool
+    at_once: Writer

@@ -84,8 +84,7 @@ class OneTransaction(Database):
             Writes the rest in the transaction that has begun.
         """
         if self._session is None:
-            with super().write_at_once() as place:
-                write_all(place, self._rows)
+            super().write_at_once(lambda place: write_all(place, self._rows))
         else:
             with self.write() as session:
                 write_rest(session)

@@ -52,7 +52,7 @@ def list_postgres_pools(engine: Engine, lock_wait_ms: int, is_pooled: bool) -> D
         singles=singles,
         still=DirectPool(engine, begin=limits, isolation="REPEATABLE READ"),
         writers=DirectPool(engine, begin=limits),
-        row_writers=singles,
+        at_once=singles,
     )
 
 

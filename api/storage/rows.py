@@ -11,7 +11,7 @@ from sqlalchemy import CTE, BigInteger, Column, FromClause, Insert, Table, bindp
 from sqlalchemy.sql.dml import ReturningInsert
 
 from api.storage.base import Base
-from api.storage.statements import NOTHING, Place, Statement, find_direct
+from api.storage.statements import NOTHING, DirectConnection, Place, Statement, find_direct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def insert_rows(place: Place, rows: Sequence[NewRow]) -> None:
         _insert(direct, rows)
         return
     for row in rows:
-        _insert(direct, (NewRow(table=row.table, given=row.given),))
+        _insert(direct, (row,))
 
 
 def insert_rows_after(
@@ -80,9 +80,13 @@ def insert_rows_after(
 
 
 def _insert(
-    place: Place, rows: Sequence[NewRow], first: ReturningInsert[Any] | None = None, given: Mapping[str, Any] = NOTHING
+    place: DirectConnection,
+    rows: Sequence[NewRow],
+    first: ReturningInsert[Any] | None = None,
+    given: Mapping[str, Any] = NOTHING,
 ) -> list[Any]:
-    shapes = tuple((row.table, frozenset(row.given), row.lock is not None) for row in rows)
+    has_locks = place.dialect.name == "postgresql"
+    shapes = tuple((row.table, tuple(row.given), has_locks and row.lock is not None) for row in rows)
     insertion = _prepare(shapes, first)
     values = dict(given)
     for row, part in zip(rows, insertion.parts, strict=True):
@@ -90,7 +94,7 @@ def _insert(
             values[name] = row.given[attribute]
         for name, make in part.defaults:
             values[name] = make(None)
-        if row.lock is not None:
+        if has_locks and row.lock is not None:
             values[part.lock] = row.lock
     if first is not None:
         return insertion.statement.fetch(place, values)
@@ -98,7 +102,7 @@ def _insert(
     return []
 
 
-Shape = tuple[type[Base], frozenset[str], bool]
+Shape = tuple[type[Base], tuple[str, ...], bool]
 """A table, the attributes that are given, and whether a lock is held."""
 
 
@@ -150,7 +154,7 @@ def _prepare_first(first: ReturningInsert[Any]) -> Statement:
 def _prepare_part(number: int, shape: Shape, condition: CTE | None) -> _Part:
     table, given, is_locked = shape
     columns = {each.key: cast("Column[Any]", each.columns[0]) for each in table.__mapper__.column_attrs}
-    if unknown := given - columns.keys():
+    if unknown := set(given) - columns.keys():
         raise KeyError(f"{table.__name__} has no {', '.join(sorted(unknown))}")
     names: list[tuple[str, str]] = []
     defaults: list[tuple[str, Callable[[Any], Any]]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from api.storage.direct import DirectPool, DirectPools
+from api.storage.group_commit import GroupCommit
 from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
 from api.storage.writers_line import SUFFIXES, WritersLine
 
@@ -54,14 +56,14 @@ def make_writer(url: URL, lock_wait_ms: int) -> Engine:
     return _listen(engine, lock_wait_ms - 2 * in_line_ms, "NORMAL")
 
 
-def list_sqlite_pools(readers: Engine, writer: Engine) -> DirectPools:
-    """Return where statements are asked directly."""
+def list_sqlite_pools(readers: Engine, writer: Engine, wait_for_disk: Callable[[], None]) -> DirectPools:
+    """Return where statements are asked directly; what is written at once waits for the disk by itself."""
     writers = DirectPool(writer, begin="BEGIN IMMEDIATE")
     return DirectPools(
         singles=DirectPool(readers),
         still=DirectPool(readers, begin="BEGIN"),
         writers=writers,
-        row_writers=writers,
+        at_once=GroupCommit(writers, wait_for_disk),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Executable
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.types import TypeEngine
 
 from api.storage.patience import READ_ONLY
 
@@ -145,21 +146,21 @@ class _Written:
             raise ValueError(f"its length is not known: {self.text}")
         self._dialect = dialect
         self._fixed = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
-        self._binds: list[tuple[str, Process | None]] = [
-            (name, bind.type.dialect_impl(dialect).bind_processor(dialect)) for name, bind in compiled.binds.items()
-        ]
-        self._places: list[str] | None = compiled.positiontup if compiled.positional else None
+        processes = {name: _find_bind_process(bind.type, dialect) for name, bind in compiled.binds.items()}
+        self._is_positional = bool(compiled.positional)
+        names: Sequence[str] | None = compiled.positiontup if self._is_positional else list(compiled.binds)
+        self._binds = [(name, processes[name]) for name in names or ()]
         self._columns = list(clause.exported_columns) if hasattr(clause, "exported_columns") else []
-        names = list(clause.exported_columns.keys()) if self._columns else []
-        row: Any = namedtuple("Row", names)  # type: ignore[misc]
+        row: Any = namedtuple("Row", clause.exported_columns.keys() if self._columns else [])  # type: ignore[misc]
         self._make_row: Process = row._make
         self._results: list[tuple[int, Process]] | None = None
 
     def convert(self, values: Mapping[str, Any]) -> Any:
         """Return the values as the driver takes them."""
-        given = {**self._fixed, **values}
-        ready = {name: given[name] if process is None else process(given[name]) for name, process in self._binds}
-        return ready if self._places is None else [ready[name] for name in self._places]
+        given = {**self._fixed, **values} if self._fixed else values
+        if self._is_positional:
+            return [given[name] if process is None else process(given[name]) for name, process in self._binds]
+        return {name: given[name] if process is None else process(given[name]) for name, process in self._binds}
 
     def read(self, rows: Sequence[Sequence[Any]], description: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the driver's rows as the service knows their values."""
@@ -176,6 +177,11 @@ class _Written:
                 ready[place] = process(ready[place])
             made.append(self._make_row(ready))
         return made
+
+
+def _find_bind_process(of: TypeEngine[Any], dialect: Dialect) -> Process | None:
+    """Return what turns a value into the driver's, or None where it is taken as it is."""
+    return of.dialect_impl(dialect).bind_processor(dialect)
 
 
 def find_direct(place: Place) -> DirectConnection:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from marshmallow import ValidationError
 
+from api.schemas.base import BaseSchema
+from api.schemas.orders.payment_links import EXAMPLE, NewPaymentLinkSchema
 from api.services.resources import Resources
 from tests.api.probe import URL, body, probe_app
 
@@ -156,3 +159,30 @@ def test_metadata_may_not_be_nested_without_end(probe: FlaskClient, assert_error
     for _ in range(300):
         deep = {"a": deep}
     assert_error(probe.post(URL, json=body(metadata=deep)), 400, {"metadata": "Must not be nested more than 20 deep"})
+
+
+LINKS: Mapping[str, Any] = {
+    "right": {},
+    "a property is missing": {"env_mode": None},
+    "several are wrong": {"env_mode": "tset", "line_items": [], "expires_at": 7, "metadata": []},
+    "nothing is known of two": {"envmode": "test", "data": 1},
+    "an object within is wrong": {"order_price": {"currency": "", "amount": -1, "decimal": 6}},
+    "objects of a list are wrong": {"line_items": [{"title": "Tea", "quantity": 0}, 7, {"titel": "Tea"}]},
+    "no object where one has to be": {"order_price": []},
+}
+
+
+@pytest.mark.parametrize("change", LINKS.values(), ids=LINKS)
+@pytest.mark.parametrize("many", [False, True], ids=["one", "several"])
+def test_a_body_is_read_as_marshmallow_reads_it(change: Any, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> tuple[Any, Any]:
+        try:
+            return NewPaymentLinkSchema(many=many).load([body, {}] if many else body), None
+        except ValidationError as error:
+            return error.valid_data, error.messages
+
+    body = {name: value for name, value in (EXAMPLE | change).items() if value is not None}
+    ours = read()
+    monkeypatch.delattr(BaseSchema, "_deserialize")
+    assert ours == read()
+    assert ours[1] or not change

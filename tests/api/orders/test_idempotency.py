@@ -15,7 +15,7 @@ from api.blueprints import repeats
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict
 from api.services import idempotency
-from api.services.idempotency import AnsweredBefore, KeptAnswer, Repeatable, claim_key, keep_answer
+from api.services.idempotency import AnsweredBefore, KeptAnswer, Repeatable, claim_key, keep_answer, seal_answer
 from api.services.resources import Resources
 from api.storage.tables import IdempotencyKey, PaymentOrder, WebhookEvent
 from tests.api.conftest import Merchant
@@ -125,7 +125,7 @@ def answer(resources: Resources, session: Session, merchant: Merchant, body: str
         claim_key(session, request, box=box, now=resources.clock.now())
     except AnsweredBefore as before:
         return before.answer.body
-    keep_answer(session, request, KeptAnswer(status=200, body=body), box=box)
+    keep_answer(session, request=request, sealed=seal_answer(request, KeptAnswer(status=200, body=body), box))
     return body
 
 
