@@ -20,12 +20,12 @@ LISTEN = """() => {
   new MutationObserver(() => window.said.push(region.textContent)).observe(region, { childList: true });
 }"""
 """Notes what is said to people who listen."""
-PLACES = """() => [...document.querySelectorAll("main *, .bill *")].filter((each) => !each.closest(".over"))
+PLACES = """() => [...document.querySelectorAll("main *, .bill *")].filter((each) => !each.closest(".over, svg *"))
   .filter((each) => each.checkVisibility()).map((each) => {
     const { left, top, width, height } = each.getBoundingClientRect();
     return [each.tagName, left, top, each.id === "held-bar" || each.role === "timer" ? 0 : width, height];
   })"""
-"""Where everything stands."""
+"""Where everything stands; what is in an icon has no size before its sprite has come."""
 IS_PASSED_BY_TAPS = """(notice) => {
   const { left, top, width, height } = notice.getBoundingClientRect();
   return !notice.contains(document.elementFromPoint(left + width / 2, top + height / 2));
