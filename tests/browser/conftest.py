@@ -143,6 +143,7 @@ class Tab:
         change = self.page.get_by_role("button", name="Change")
         if change.is_visible():
             change.press("Enter")  # of two quick taps on one place the page takes the first one only
+            expect(self.page.get_by_role("heading", name="Choose how to pay")).to_be_visible()
 
     @property
     def pay_button(self) -> Locator:

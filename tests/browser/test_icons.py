@@ -45,6 +45,7 @@ def test_without_the_sprite_there_are_letters(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
     tab.page.route(ICONS, lambda route: route.abort())
     tab.open()
+    tab.list_tokens()
     expect(disc(tab, "USDC")).to_have_text("U")
     tab.choose("Base", "USDC")
     expect(tab.page.locator("#quote-avatar")).to_have_text("U")

@@ -150,7 +150,7 @@ def test_a_phone_on_its_side_shows_the_button(make_tab: Callable[..., Tab]) -> N
     tab.open()
     expect(tab.pay_button).to_be_in_viewport(ratio=1)
     expect(tab.page.locator("#quote-total")).to_be_in_viewport(ratio=1)
-    card, button = (tab.page.locator(each).bounding_box() for each in (".quote", "#pay-button"))
+    card, button = (tab.page.locator(each).bounding_box() for each in ("#review .quote", "#pay-button"))
     assert card is not None
     assert button is not None
     assert (card["x"], card["width"]) == (button["x"], button["width"])

@@ -31,7 +31,7 @@ OF_CHAIN = {"ARB": 42161}
 """Tokens whose drawing here is too long, and is the chain's."""
 MAIN = {"ETH", "WETH", "POL", "WPOL", "USDC", "USDT", "DAI", "USDe", "PYUSD", "EURC", "WBTC", "ARB", "OP"}
 """What most people pay with: drawn in any case."""
-FIRST = {"ETH", "POL", "USDC", "USDT"}
+FIRST = {"ETH", "USDC", "USDT"}
 """What the best ways to pay show as a rule, beside chains. Who sees the list fetches the other sprite too."""
 MORE = "more-"
 """Begins the names in the other sprite."""

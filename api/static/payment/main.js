@@ -87,7 +87,7 @@ function start() {
 
 /** Where the system forces its own colours, fetch what that needs. */
 function dressForced() {
-  const forced = window.matchMedia("(forced-colors: active)");
+  const forced = matchMedia("(forced-colors: active)");
   forced.onchange = () => { if (forced.matches) addSheet({ href: byId("checkout").dataset.forced }); };
   forced.onchange();
 }

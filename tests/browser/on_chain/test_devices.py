@@ -192,6 +192,7 @@ def test_without_a_wallet_a_phone_is_led_into_one(make_tab: Callable[..., Tab]) 
 def test_by_keyboard_alone(tab: Tab, wallet: TestWallet) -> None:
     wallet.inject(tab.page, "Test Wallet")
     page = open_order(tab)
+    expect(page.locator("#devices summary")).to_be_visible()  # it comes with the ways to pay
     page.locator("#devices summary").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")

@@ -23,6 +23,7 @@ from tests.browser.chain_shop import (
     pay_button,
 )
 from tests.browser.conftest import Tab
+from tests.browser.shifts import FRAMES
 from tests.browser.shop import Shop
 from tests.browser.wallet import PAYER, TestWallet
 from tests.support.main_net import MainNet
@@ -212,6 +213,22 @@ def test_a_chain_that_hangs_is_unknown_and_not_empty(tab: Tab, net: MainNet, wal
     expect(pay_button(page)).to_be_hidden()
     tab.inspect("unknown-balance")
     choose_again(page, "USDC")
+
+
+@pytest.mark.usefixtures("silent")
+def test_a_tap_hits_that_is_under_way_when_prices_come_again(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    """Found: each answer built the list anew, so what was pressed was gone when the finger was lifted."""
+    net.fund(wallet.account, "USDC", PRICE)
+    wallet.inject(tab.page, "Rabby")
+    page = visit(tab)
+    button = page.get_by_role("button", name=re.compile("^USDC Base"))
+    expect(button).to_be_visible()
+    button.hover()
+    page.mouse.down()
+    page.wait_for_event("response", lambda response: response.url.endswith("/options"))
+    page.evaluate(FRAMES)
+    page.mouse.up()
+    expect(page.get_by_role("heading", name="Review and pay")).to_be_visible()
 
 
 @pytest.mark.usefixtures("silent")

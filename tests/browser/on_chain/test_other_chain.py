@@ -58,10 +58,10 @@ def test_dollars_on_another_chain_pay_in_one_click(tab: Tab, nets: Mapping[int, 
     wallet.inject(tab.page, "Rabby")
     page = tab.visit(tab.shop.real_order(EnvMode.TEST, address=f"0x{next(ADDRESSES):040x}"))
     expect(pay_button(page)).to_have_text(re.compile(r"^Pay\s≈\s42\.51\d+\sUSDC with .Rabby. \("))
-    expect(page.locator(".quote")).to_contain_text("Optimism")
+    expect(page.locator("#review .quote")).to_contain_text("Optimism")
     expect(page.locator("#quote-total")).to_have_text(re.compile(r"^≈ 4\d\.\d\d USDC in all, fees \d\.\d\d$"))
     page.get_by_text("Details", exact=True).click()
-    expect(page.locator(".quote")).to_contain_text("Moved to Base with Across on the way.")
+    expect(page.locator("#review .quote")).to_contain_text("Moved to Base with Across on the way.")
     tab.inspect("other-chain")
     with page.expect_response("**/report") as reported:
         pay_button(page).click()

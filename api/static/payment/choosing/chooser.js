@@ -17,7 +17,7 @@ export class Chooser {
   /** @param {(choice: object) => void} onChoice called with what was chosen, an option or a token without a price */
   constructor(onChoice) {
     this.onChoice = onChoice;
-    byId("search").addEventListener("input", () => this.#showTokens(true));
+    byId("search").addEventListener("input", () => this.show(true));
   }
 
   /** Offer the tokens of these chains. */
@@ -27,40 +27,44 @@ export class Chooser {
     fillList(byId("chains"), "chain-row", chains.length > 1 ? [all, ...chains] : chains, (row, chain) => {
       const avatar = row.querySelector(".avatar");
       if (chain.letter) dressAvatar(avatar, chain);
-      else avatar.remove();
+      else avatar?.remove();
       const radio = row.querySelector("input");
       radio.value = String(chain.chain_id);
       radio.checked = chain.chain_id === this.#network || chains.length === 1;
-      radio.addEventListener("change", () => { this.#network = chain.chain_id; this.#showTokens(true); });
-    });
+      radio.onchange = () => { this.#network = chain.chain_id; this.show(true); };
+    }, ({ chain_id: id }) => id);
     toggle(byId("networks"), chains.length > 1);
     byId("no-match").textContent = fill(byId("no-match").dataset.text, { chains: chains.map(({ name }) => name).join(", ") });
     this.#isWhole = true;
-    this.#showTokens(this.#isAsked);
+    this.show(this.#isAsked);
   }
 
-  /** Offer these priced options before everything else. */
-  offerOptions(options) {
+  /** Offer these priced options before everything else; where nobody asked for them anew, what is in sight stays. */
+  offerOptions(options, isAgain) {
     this.#options = options;
-    this.#showTokens(false);
+    this.show(false, isAgain);
   }
 
   /** Give the focus back to what was chosen last. */
   focus() {
-    const row = this.#lastChoice && byId("tokens").querySelector(`[data-key="${keyOf(this.#lastChoice)}"]`);
-    (row ?? byId("choose-title")).focus();
+    (findButton(this.#lastChoice && keyOf(this.#lastChoice)) ?? byId("choose-title")).focus();
   }
 
-  #showTokens(isNews) {
+  /** Draw the list, while it is in sight. */
+  show(isNews = false, staysInPlace = false) {
+    if (byId("choose").hidden) return;
     const words = byId("search").value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
     const isHere = ({ chain_id: chainId }) => words.length || this.#network === ALL || chainId === this.#network;
     const rows = this.#list().map((row) => ({ ...row, rank: rank(row, words) }))
       .filter((row) => isHere(row) && row.rank < FAR / 2)
       .sort((one, other) => one.rank - other.rank);
-    const focused = document.activeElement?.dataset?.key;
-    fillList(byId("tokens"), "token-row", rows, (element, row) => this.#dress(element, row));
-    if (focused) byId("tokens").querySelector(`[data-key="${focused}"]`)?.focus();
-    toggle(byId("tokens"), rows.length > 0);
+    const places = [...byId("tokens").children].map((row) => row.dataset.key);
+    const placeOf = (row) => places.indexOf(keyOf(row)) + 1 || FAR;
+    if (staysInPlace) rows.sort((one, other) => placeOf(one) - placeOf(other));
+    const focused = document.activeElement?.parentElement?.dataset.key;
+    fillList(byId("tokens"), "token-row", rows, (element, row) => this.#dress(element, row), keyOf);
+    if (focused) findButton(focused)?.focus();
+    toggle(byId("tokens"), rows.length);
     toggle(byId("no-match"), rows.length === 0 && this.#isWhole);
     this.#isAsked = isNews && !this.#isWhole; // it is answered once the list is there
     if (!isNews || this.#isAsked) return;
@@ -84,17 +88,20 @@ export class Chooser {
     fillSlots(element, { detail, pay_text: row.pay_text ?? "", price_text: row.price_text ?? "" });
     fillList(element.querySelector(".token-marks"), "mark", (row.marks ?? []).map((text) => ({ text })));
     button.classList.toggle("poor", !row.is_payable);
-    button.dataset.key = keyOf(row);
-    button.addEventListener("click", () => {
+    button.onclick = () => {
       this.#lastChoice = row;
       this.onChoice(row);
-    });
+    };
   }
 }
 
 /** What tells one way to pay from another. */
 export function keyOf({ chain_id: chainId, address }) {
   return `${chainId}-${address}`;
+}
+
+function findButton(key) {
+  return byId("tokens").querySelector(`[data-key="${key}"] > button`);
 }
 
 /** How far a token is from what is searched: what it is called weighs more than the network that it is on. */

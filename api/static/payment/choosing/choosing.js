@@ -28,7 +28,7 @@ export class Choosing {
     Object.assign(this, parts);
     this.page = page;
     this.chooser = new Chooser((choice) => this.#choose(choice));
-    this.options = new Options(this.api, (found) => this.#receive(found));
+    this.options = new Options(this.api, (...found) => this.#receive(...found));
     byId("change").addEventListener("click", () => { takeStep("choose"); this.#change(); });
     byId("keep").addEventListener("click", () => this.#choose(this.#last));
     byId("choose").addEventListener("keydown", ({ key }) => { if (key === "Escape" && !byId("keep").hidden) byId("keep").click(); });
@@ -81,11 +81,11 @@ export class Choosing {
     await this.options.read(this.connection?.current ?? null, !this.#isTouched && this.#knowsWallet);
   }
 
-  #receive(found) {
+  #receive(found, isAgain = false) {
     if (this.#found && this.#found.note !== found.note) this.#renew();
     this.#found = found;
-    this.chooser.offerOptions(found.options);
-    this.#showNote();
+    this.chooser.offerOptions(found.options, isAgain);
+    this.#showNote(isAgain);
     if (!this.#isHere || this.page.isElsewhere()) return;
     const [best] = found.options;
     const chosen = this.quoting.choice && found.options.find((option) => keyOf(option) === keyOf(this.quoting.choice));
@@ -143,20 +143,19 @@ export class Choosing {
     else if (to === "review" && this.#last) this.quoting.choose(this.#last);
   }
 
-  #change() {
+  /** Show the list, once it is whole: nothing comes above or between what can be tapped by then. */
+  async #change() {
     this.quoting.stop();
     this.page.hideProblem();
+    this.#isTouched = true;
+    toggle(byId("review"), false);
+    toggle(byId("tokens-loading"), !this.#isListed);
+    const problem = await this.#list().catch((each) => each);
+    toggle(byId("tokens-loading"), false);
+    if (!this.#isHere || this.quoting.choice) return;
     this.#show();
-    this.chooser.focus();
-    this.#complete();
-  }
-
-  async #complete() {
-    try {
-      await this.#list();
-    } catch (problem) {
-      this.page.showProblem(problem, () => this.#complete());
-    }
+    if (problem) this.page.showProblem(problem, () => this.#change());
+    else this.chooser.focus();
   }
 
   async #connect() {
@@ -178,6 +177,7 @@ export class Choosing {
   #show() {
     this.#isTouched = true;
     showChooser();
+    this.chooser.show();
     toggle(byId("keep"), this.#last !== null);
     this.#showConnection();
     this.#showNote();
@@ -187,22 +187,27 @@ export class Choosing {
     if (!this.connection) return;
     const { current, label } = this.connection;
     toggle(byId("connect"), !current);
-    toggle(byId("connected"), Boolean(current));
+    toggle(byId("connected"), current);
     if (current) fillSlots(byId("connected"), { connected: fill(strings.connected, { wallet: label }) });
   }
 
   #say(text) {
-    byId("options-note").textContent = text;
-    toggle(byId("options-note"), true);
+    this.#note(text);
     announce(text);
   }
 
-  #showNote() {
+  /** Show a text above the list; without one its room stays where it should, while the list is looked at. */
+  #note(text, stays = false) {
+    const box = byId("options-note");
+    if (text) box.textContent = text;
+    box.style.visibility = text ? "" : "hidden";
+    toggle(box, text || (stays && !box.hidden));
+  }
+
+  #showNote(isAgain = false) {
     const { options, unread, note } = this.#found ?? { options: [], unread: [] };
     const isPoor = options.length > 0 && options.every((option) => !option.is_payable);
-    const unknown = fill(strings.unread, { chains: unread.map(({ name }) => name).join(", ") });
-    const texts = [...(note ? [note] : []), ...(isPoor ? [strings.none_enough] : []), ...(unread.length ? [unknown] : [])];
-    byId("options-note").textContent = texts.join(" ");
-    toggle(byId("options-note"), texts.length > 0);
+    const unknown = unread.length && fill(strings.unread, { chains: unread.map(({ name }) => name).join(", ") });
+    this.#note([note, isPoor && strings.none_enough, unknown].filter(Boolean).join(" "), isAgain);
   }
 }

@@ -8,7 +8,7 @@ export class Options {
   #asked = 0;
   #timer = 0;
 
-  /** @param {(found: object) => void} onFound called with what is known, and again when more is */
+  /** @param {(found: object) => void} onFound called with what is known, and again when more is, then with true */
   constructor(api, onFound) {
     this.api = api;
     this.onFound = onFound;
@@ -39,7 +39,7 @@ export class Options {
     this.#timer = setTimeout(async () => {
       const found = await this.api.options({ ...account, ...(held.length ? { held } : {}) }).catch(() => null);
       if (!found || asked !== this.#asked) return;
-      this.onFound(found);
+      this.onFound(found, true);
       if (found.unread.length && number < MOST_AGAIN) this.#lookAgain(account, held, asked, number + 1);
     }, AGAIN_MS);
   }

@@ -11,10 +11,10 @@ const TAB = "sessionStorage";
  * @returns {boolean} whether it was just before, and the browser goes back to it
  */
 export function takeStep(name, { isFirst = false } = {}) {
-  const { step: here = name, from = null } = window.history.state ?? {};
-  if (isFirst) window.history.replaceState({ step: name }, "");
-  else if (from === name) window.history.back();
-  else if (here !== name) window.history.pushState({ step: name, from: here }, "");
+  const { step: here = name, from = null } = history.state ?? {};
+  if (isFirst) history.replaceState({ step: name }, "");
+  else if (from === name) history.back();
+  else if (here !== name) history.pushState({ step: name, from: here }, "");
   return !isFirst && from === name;
 }
 

@@ -28,7 +28,7 @@ export class Leaving {
   /** Offer the way back that belongs to a state. */
   offer({ cancel_url: url, panel, leave }, { cancel, return: back }) {
     this.#leave = leave;
-    toggle(byId("cancel-line"), Boolean(url));
+    toggle(byId("cancel-line"), url);
     if (!url) return;
     byId("cancel").href = url;
     byId("cancel").textContent = panel === "progress" || leave ? back : cancel;

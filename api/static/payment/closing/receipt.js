@@ -18,7 +18,7 @@ export class Receipt {
   /** Show what a state says of the money. */
   show({ receipt, amounts }) {
     for (const list of document.querySelectorAll("[data-amounts]")) {
-      toggle(list, amounts.length > 0);
+      toggle(list, amounts.length);
       fillRows(list, amounts);
     }
     toggle(byId("receipt"), receipt !== null);

@@ -20,11 +20,11 @@ export function showState(state) {
   if (state.panel === "outcome") showOutcome(panel, state);
   showStranded(state.stranded);
   showTransactions(state.transactions);
-  toggle(byId("left-out"), Boolean(state.left_out_text));
+  toggle(byId("left-out"), state.left_out_text);
   byId("left-out").textContent = state.left_out_text;
   toggle(byId("deadline"), state.panel === "pay" && !state.banner); // which says until when
   for (const line of document.querySelectorAll("[data-on-its-way]")) {
-    toggle(line, Boolean(state.on_its_way_text));
+    toggle(line, state.on_its_way_text);
     line.textContent = state.on_its_way_text;
   }
   byId("summary-text").textContent = state.summary_text;
@@ -57,17 +57,17 @@ function showOutcome(panel, state) {
 }
 
 function showStranded(stranded) {
-  toggle(byId("stranded"), stranded.length > 0);
+  toggle(byId("stranded"), stranded.length);
   fillList(byId("stranded").querySelector('[data-slot="stranded"]'), "stranded-row", stranded, (row, item) => {
     row.dataset.back = item.is_back ? "yes" : "no";
   });
 }
 
 function showTransactions(transactions) {
-  toggle(byId("transactions"), transactions.length > 0);
+  toggle(byId("transactions"), transactions.length);
   fillList(byId("transactions").querySelector('[data-slot="transactions"]'), "transaction-row", transactions, (row, item) => {
     const link = row.querySelector("a");
-    toggle(link, Boolean(item.explorer_url));
+    toggle(link, item.explorer_url);
     toggle(row.querySelector("[data-simulated]"), item.is_simulated);
     if (item.explorer_url) link.href = item.explorer_url;
   });

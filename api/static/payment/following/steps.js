@@ -34,8 +34,9 @@ export class Steps {
     fillList(byId("steps"), "step-row", steps, (row, step) => {
       row.dataset.state = step.state;
       const link = row.querySelector("a");
-      toggle(link.parentElement, Boolean(step.hash));
+      toggle(link.parentElement, step.hash);
       if (step.explorer_url) link.href = step.explorer_url;
+      toggle(row.querySelector('[data-slot="late_text"]'), false);
     });
   }
 

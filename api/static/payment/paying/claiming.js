@@ -81,7 +81,7 @@ export class Claiming {
     toggle(byId("claim-choice"), true);
     return new Promise((resolve) => {
       fillList(byId("claim-candidates"), "claim-row", candidates, (row, candidate) => {
-        row.addEventListener("click", () => resolve(candidate));
+        row.onclick = () => resolve(candidate);
       });
       focusOn(byId("claim-candidates").firstElementChild);
     });

@@ -4,8 +4,6 @@ import { announce, byId, fillList, toggle } from "../shared/dom.js";
 import { strings } from "../shared/language.js";
 
 export class TestControls {
-  #shown = "";
-
   /** @param {(state: object) => void} onDone */
   constructor(api, explain, onDone) {
     this.api = api;
@@ -15,14 +13,10 @@ export class TestControls {
 
   /** Offer what the order's state allows. */
   offer(actions) {
-    const names = actions.map(({ action }) => action).join();
-    if (names === this.#shown) return;
-    this.#shown = names;
-    toggle(byId("test-controls"), actions.length > 0);
+    toggle(byId("test-controls"), actions.length);
     fillList(byId("test-grid"), "test-row", actions, (button, { action }) => {
-      button.dataset.action = action;
-      button.addEventListener("click", () => this.#run(action));
-    });
+      button.onclick = () => this.#run(action);
+    }, ({ action }) => action);
   }
 
   async #run(action) {

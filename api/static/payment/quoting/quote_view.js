@@ -39,7 +39,7 @@ export function showQuote(quote) {
   const review = byId("review");
   showLoading(false);
   fillSlots(review, { ...quote, chain_text: quote.chain, time_line: fill(strings.takes, { time: quote.time_text }) });
-  for (const line of review.querySelectorAll("[data-optional]")) toggle(line, Boolean(quote[line.dataset.optional]?.length));
+  for (const line of review.querySelectorAll("[data-optional]")) toggle(line, quote[line.dataset.optional]?.length);
   fit(byId("quote-amount"));
   fillList(slot("fees"), "fee-row", quote.fees);
   byId("copy-exact").value = quote.exact_amount;
@@ -52,7 +52,7 @@ export function showPayButton(quote, label) {
   hideActions();
   const button = byId("pay-button");
   toggle(byId("pay-bar"), true);
-  toggle(byId("prompts"), Boolean(quote.prompts_text));
+  toggle(byId("prompts"), quote.prompts_text);
   toggle(byId("pay-spinner"), false);
   button.removeAttribute("aria-disabled");
   fillSlots(button, { pay_label: label });
@@ -112,7 +112,7 @@ export function hideActions() {
 /** Let the exact amount be copied, where the browser can. */
 export function offerCopy() {
   const button = byId("copy-exact");
-  toggle(button, Boolean(navigator.clipboard));
+  toggle(button, navigator.clipboard);
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.value);
     announce(strings.copied);

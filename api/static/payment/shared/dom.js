@@ -6,14 +6,14 @@ const MORE = "more-"; // begins the names in the sprite that few need
 
 export const byId = (id) => document.getElementById(id);
 
-/** Show or hide an element. */
+/** Show an element for what is true, a text, or there; else hide it. */
 export function toggle(element, isVisible) {
   element.hidden = !isVisible;
 }
 
-/** Put values into the elements that have a slot of their name; others stay as they are. */
+/** Put values into the elements that have a slot of their name, `root` or in it; others stay as they are. */
 export function fillSlots(root, values) {
-  for (const element of root.querySelectorAll("[data-slot]")) {
+  for (const element of [root, ...root.querySelectorAll("[data-slot]")]) {
     const value = values[element.dataset.slot];
     if (typeof value === "string") write(element, value);
   }
@@ -21,22 +21,28 @@ export function fillSlots(root, values) {
 
 /** Write a text; a number for which no line has room may break in it, but only between groups of digits. */
 function write(element, text) {
+  if (element.textContent === text) return;
   const [first, ...rest] = text.replace(LONG_NUMBER, (number) => number.replace(GROUP, "$&\u200b")).split("\u200b");
   element.textContent = first;
   for (const part of rest) element.append(document.createElement("wbr"), part);
 }
 
-/** Replace a list's children by one copy of a template for each item. */
-export function fillList(list, templateId, items, dress = () => {}) {
-  const template = byId(templateId);
-  const rows = items.map((item) => {
-    const row = template.content.firstElementChild.cloneNode(true);
-    if (row.matches("[data-slot]")) row.textContent = item[row.dataset.slot];
+/**
+ * Make the rows of a list those of these items. A row that is there already stays, with the new texts: who is about to
+ * press it still does. So `dress` sets everything again, and an `onclick` instead of one more listener.
+ */
+export function fillList(list, templateId, items, dress = () => {}, keyOf = (item, index) => index) {
+  const before = new Map([...list.children].map((row) => [row.dataset.key, row]));
+  const rows = items.map((item, index) => {
+    const key = String(keyOf(item, index));
+    const row = before.get(key) ?? byId(templateId).content.firstElementChild.cloneNode(true);
+    row.dataset.key = key;
     fillSlots(row, item);
     dress(row, item);
     return row;
   });
-  list.replaceChildren(...rows);
+  for (const row of [...list.children]) if (!rows.includes(row)) row.remove();
+  rows.forEach((row, index) => { if (list.children[index] !== row) list.insertBefore(row, list.children[index]); });
 }
 
 /**

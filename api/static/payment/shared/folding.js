@@ -6,7 +6,7 @@ const WIDE = "(min-width: 60rem)";
 
 /** Keep the details open while there is room for them beside the payment. */
 export function keepDetailsOpen() {
-  const wide = window.matchMedia(WIDE);
+  const wide = matchMedia(WIDE);
   const follow = () => { byId("details").open = wide.matches; };
   if (wide.matches) follow();
   wide.addEventListener("change", follow);

@@ -29,6 +29,6 @@ export function localiseUntil(state) {
 /** Tell each time the way it is told where the customer is; on a receipt one second may decide. */
 export function localiseTimes() {
   for (const element of document.querySelectorAll("time[datetime]")) {
-    element.textContent = formatMoment(element.dateTime, Boolean(element.closest("#receipt-rows")));
+    element.textContent = formatMoment(element.dateTime, element.closest("#receipt-rows"));
   }
 }

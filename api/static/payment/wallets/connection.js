@@ -119,11 +119,11 @@ export class Connection {
       fillList(byId("wallets"), "wallet-row", wallets, (row, wallet) => {
         const { name, picture } = wallet;
         dressAvatar(row.querySelector(".avatar"), { picture, letter: name.charAt(0), hue: name.length % 12 });
-        row.querySelector("button").addEventListener("click", () => {
+        row.querySelector("button").onclick = () => {
           dialog.removeEventListener("close", refuse);
           dialog.close();
           resolve(wallet);
-        });
+        };
       });
       dialog.addEventListener("close", refuse, { once: true });
       dialog.showModal();
