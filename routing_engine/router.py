@@ -22,13 +22,13 @@ from routing_engine.resolution import find_token, read_market_ids, require_snaps
 from routing_engine.result import RouteResult, Status
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
-from routing_engine.search.certified_split import split_beyond_paths, split_single
-from routing_engine.search.fastest import find_fastest
 from routing_engine.search.no_route import explain
 from routing_engine.search.pareto import certify_pareto_set, find_pareto_set
 from routing_engine.search.paths.path_search import Search
 from routing_engine.search.paths.single import Single
+from routing_engine.search.single_paths import find_best_single
 from routing_engine.search.splits.query import Query
+from routing_engine.search.with_less import answer_beyond_paths, answer_single
 from routing_engine.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Router:
             If the request names a token, a protocol or a chain that the snapshot does not have, or `without` a market.
         """
         query = self._start_query(request, read_market_ids(without, self.snapshot.markets, "without"))
-        single = query.find_single(query.allowed, request.max_hops)
+        single = find_best_single(query, query.allowed, request.max_hops)
         return self._finish(query, single) if single else self._split_or_explain(query)
 
     def find_pareto_set(self, request: RouteRequest) -> RouteResult:
@@ -165,7 +165,7 @@ class Router:
         best: Single | None = None
         last: RouteResult | None = None
         for max_hops in range(1, request.max_hops + 1):
-            single = query.find_single(query.allowed, max_hops)
+            single = find_best_single(query, query.allowed, max_hops)
             if single is None or (best and query.rank_key(single.route) > query.rank_key(best.route)):
                 continue
             best, before = single, best
@@ -201,8 +201,7 @@ class Router:
     def _finish(self, query: Query, single: Single) -> RouteResult:
         """Make the most of the best single path: a split, alternatives."""
         count = query.request.alternatives
-        is_timed = query.request.objective.time_first
-        answer = (is_timed and find_fastest(query, single)) or split_single(query, single, query.allowed)
+        answer = answer_single(query, single)
         routes = answer.routes
         if count or not _accept(query.request, routes):
             others = find_alternatives(query, single, count or MAX_ALTERNATIVES)
@@ -230,8 +229,7 @@ class Router:
         status, unavailable = explain(self.graph, query.request, query.allowed)
         is_too_much = query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable)
         if is_too_much:
-            is_timed = query.request.objective.time_first
-            answer = find_fastest(query, None) if is_timed else split_beyond_paths(query, query.allowed)
+            answer = answer_beyond_paths(query)
             if answer:
                 return self._make_result(query, answer.routes, 1, answer.certificates)
         is_cut = query.budget.was_spent and status is not Status.NO_ROUTE  # what one path refuses, several may serve

@@ -35,6 +35,12 @@ LOOKS, ALIKE, LITTLE = 24, 1e-6, 1e-3
 part that a sale must have saved for the same to be tried again: few units may be saved one by one.
 """
 
+MISSED = 8
+"""How often in a row a smaller input may be too little."""
+
+ALMOST_NOTHING = 0.5
+"""An input that is never enough, of which the square root with two units is one."""
+
 Sell = Callable[[Query], Route | None]
 """Answers an exact-in query by its best route."""
 
@@ -73,20 +79,21 @@ def buy_for_less(query: Query, sell: Sell, bought: Route, least: float) -> Route
 
 def _sell_less(query: Query, sell: Sell, low: float, hops: tuple[Hop, ...], last: int) -> tuple[Hop, ...]:
     """Sell what hops take, as long as it gives more than is asked; then less, by halving down to the input `low`."""
-    amount, is_again = _add_up(hops), True
+    amount, is_again, missed = _add_up(hops), True, 0
     for _ in range(LOOKS):
-        if _is_over(query, last) or not (is_again or low < amount * (1.0 - ALIKE)):
+        is_near = low >= min(amount * (1.0 - ALIKE), amount - 1.0)
+        if missed > MISSED or _is_over(query, last) or (is_near and not is_again):
             break
         middle = amount if is_again else sqrt(low * amount)
         sold = _sell(query, sell, middle)
         less = _lower(query, sold) if sold else ()
         if less and _add_up(less) < amount * (1.0 - ALIKE):
-            is_again = not is_again or _add_up(less) < amount * (1.0 - LITTLE)
-            hops, amount = less, _add_up(less)
+            before, hops, amount, missed = amount, less, _add_up(less), 0
+            is_again = amount < (sqrt(low * before) if low < before else before * (1.0 - LITTLE))
         elif is_again:
             is_again = False
         else:
-            low = middle
+            low, missed = middle, missed + 1
     return hops
 
 
@@ -98,7 +105,7 @@ def _find_last(query: Query) -> int:
 def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[float, tuple[Hop, ...]]:
     """Return the largest input that is not enough, and the hops of one that is, lowered; none where no input is."""
     part = find_part(query, allowed)
-    wanted, given, low, larger, vain = query.request.amount, 0, 1.0, LARGER, 0
+    wanted, given, low, larger, vain = query.request.amount, 0, ALMOST_NOTHING, LARGER, 0
     amount = wanted / part.route.amount_out * part.route.amount_in if part else 0.0
     for _ in range(INPUTS if part else 0):
         if _is_over(query, last):

@@ -9,25 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from math import inf
+from math import inf, isnan
 
 import numpy as np
 import numpy.typing as npt
 
 from routing_engine.model import Hop
+from routing_engine.route import Route
 from routing_engine.search.allocations.allocation import Allocation, Part
-from routing_engine.search.bought_as_sold import Sell, buy_for_less
+from routing_engine.search.bought_as_sold import ALMOST_NOTHING, Sell, buy_for_less
 from routing_engine.search.paths.single import Single
 from routing_engine.search.purchases.bought import Basket, Bought
-from routing_engine.search.purchases.buying import Purchase
+from routing_engine.search.purchases.buying import DOUBTFUL, WIDE_OPEN, Purchase
 from routing_engine.search.replays.purchase_replay import replay_purchase
 from routing_engine.search.sales.selling import is_just
 from routing_engine.search.splits.query import Query
-from routing_engine.search.splits.split import FEW, Splitter
+from routing_engine.search.splits.split import FEW, OVERSIZED_IMPACT, Splitter
 from routing_engine.search.splits.whole_units import LOST, keep_whole_units
 
 NO_CHEAPER = 1e-7
 """Part of a cost by which an allocation must promise to be cheaper for it to be replayed."""
+
+NEARLY_UNKNOWN = 0.1
+"""Part of the input that must be open for less than was bought of many paths to be sold."""
 
 Mask = npt.NDArray[np.bool_]
 Attempt = tuple[Allocation | None, tuple[Hop, ...] | None]
@@ -60,16 +64,38 @@ def buy_exactly(
     bought = single.route if single else None
     if attempt and attempt[1]:
         bought = query.build_route(attempt[1])
-    least = found[0].cost if found else 1.0
     if bought:
-        falls_short = float(bought.amount_in_gross) > least * (1.0 + LOST)
-        is_small = not found or found[0].allocation.count <= FEW
-        if falls_short or (purchase.is_doubtful and is_small):
-            amount, gas = float(bought.amount_in), float(bought.amount_in_gross) - bought.amount_in
-            less = buy_for_less(query, sell, bought, max(1.0, least - gas) if falls_short else amount)
-            attempt = (None, less.hops) if less else attempt
+        is_vast = single is None or single.price_impact > OVERSIZED_IMPACT
+        less = _sell_for_less(query, sell, bought, found, purchase.open, is_vast=is_vast)
+        attempt = (None, less.hops) if less else attempt
     if attempt:
         yield attempt, found[0].allocation.count if found and found[0].cost * (1.0 + NO_CHEAPER) < gross else 0
+
+
+def _sell_for_less(
+    query: Query, sell: Sell, bought: Route, found: Sequence[Bought], part: float, *, is_vast: bool
+) -> Route | None:
+    """Return what a sale does for less where integers fall short of floats, or a part of the input is open.
+
+    Where nothing is known, any input may be enough; also of an amount that is vast for its markets where the bound
+    speaks of fewer hops than there may be, or where integers have cost less than the bound, which speaks of one rate.
+    """
+    amount, gross = float(bought.amount_in), float(bought.amount_in_gross)
+    least, is_few = found[0].cost if found else 0.0, not found or found[0].allocation.count <= FEW
+    is_shorter = bool(found) and found[0].allocation.max_hops < query.request.max_hops
+    if isnan(part) or (is_vast and is_shorter) or gross < least * (1.0 - part - WIDE_OPEN):
+        part = inf
+    low = amount
+    if gross > least * (1.0 + LOST):
+        low = least - (gross - amount)
+    if part > (WIDE_OPEN if is_few else NEARLY_UNKNOWN):
+        low = min(low, amount * (1.0 - part))
+    if low == amount and (part <= DOUBTFUL or not is_few):
+        return None
+    less = buy_for_less(query, sell, bought, max(ALMOST_NOTHING, low))
+    if less and less.amount_in < amount * (1.0 - part):  # a bound was of other paths
+        less = buy_for_less(query, sell, less, ALMOST_NOTHING) or less
+    return less
 
 
 def _replay_cheapest(

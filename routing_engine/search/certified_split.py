@@ -21,6 +21,7 @@ from routing_engine.search.replays.allocation_replay import replay_allocation
 from routing_engine.search.replays.least_input import sell_whole_units
 from routing_engine.search.sales.full_paths import bound_amount
 from routing_engine.search.sales.selling import allocate_beyond_paths, divide_single, is_just
+from routing_engine.search.single_paths import find_best_single
 from routing_engine.search.splits.few_paths import choose_few_paths
 from routing_engine.search.splits.query import Query
 from routing_engine.search.splits.split import FEW, Splitter
@@ -117,7 +118,7 @@ def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
 
 def _sell(query: Query, allowed: Mask) -> Route | None:
     """Return the best route of an exact-in query."""
-    single = query.find_single(allowed, query.request.max_hops)
+    single = find_best_single(query, allowed, query.request.max_hops)
     answer = split_single(query, single, allowed) if single else split_beyond_paths(query, allowed)
     return answer.routes[0] if answer else None
 

@@ -11,6 +11,7 @@ import pytest
 
 from routing_engine import Router, RouteRequest, RouteResult, Snapshot
 from routing_engine.request import MAX_HOPS
+from tests.support.dirty_markets import make_market, units
 from tests.support.markets import random_markets
 
 GAS_PRICES = {1: 20 * 10**9, 10: 10**8}
@@ -62,3 +63,29 @@ def test_more_to_choose_from_makes_no_answer_worse(side: str, what: str) -> None
             assert not is_worse(after, before), (seed, after.request.max_splits, after.request.max_hops)
         grown += bool(answers[-1].routes) and is_worse(answers[0], answers[-1])
     assert grown > 10, "in some there is something to gain"
+
+
+@pytest.mark.parametrize(
+    ("seed", "side", "fewer", "more"),
+    [
+        (70, "exact_in", 6, 12),  # 25 bps less
+        (159, "exact_in", 3, 6),  # 8
+        (409, "exact_in", 3, 6),  # 72
+        (347, "exact_out", 12, 40),  # 0.5
+        (397, "exact_out", 6, 12),  # 0.5
+        (415, "exact_out", 2, 3),  # 21
+    ],
+)
+def test_more_paths_once_made_these_worse(seed: int, side: str, fewer: int, more: int) -> None:
+    """On dirty markets, where certificates left much open."""
+    rng = random.Random(f"attack {seed}")
+    markets, token_in, token_out = make_market(rng)
+    router = Router(Snapshot(markets, gas_prices={1: rng.choice((0, 10**9, 2 * 10**10))}))
+    amount = units(token_in, 10 ** rng.uniform(1, 6.5))
+    request = RouteRequest(token_in=token_in, token_out=token_out, amount=amount, time_budget_ms=600_000)
+    if side == "exact_out":
+        request = replace(request, side=side, amount=router.find_routes(request).best().amount_out)
+    before, after = (router.find_routes(replace(request, max_splits=most)) for most in (fewer, more))
+    assert not is_worse(after, before)
+    assert after.certificate is not None
+    assert after.certificate.gap_bps is None or after.certificate.gap_bps >= 0.0

@@ -86,9 +86,9 @@ class Purchase:
         """Part of the input that the bounds of the last look leave open; infinite before any."""
 
     @property
-    def is_doubtful(self) -> bool:
-        """Whether so much was open in the last look that it is worth to sell what was bought in exact integers."""
-        return self._open > DOUBTFUL
+    def open(self) -> float:
+        """Part of the input that the bounds of the last look leave open; infinite where they speak of fewer hops."""
+        return self._open
 
     def run(self, single: Single | None) -> list[Bought]:
         """Return allocations with the inputs that they need, the cheapest first.

@@ -78,7 +78,7 @@ class Query:
             self.allowed = self.exclude(self.allowed, without & self.graph.market_index.keys())
         self._search, self._without = search, without
         self._objective = request.objective
-        self._valuation = valuation
+        self._valuation, self.gas_cost = valuation, valuation.gas_cost
 
     def find_single(self, allowed: Mask, max_hops: int, amount: int | None = None) -> Single | None:
         """Return the best single path over allowed markets, of this amount or of another; None where nothing serves."""
@@ -125,7 +125,7 @@ class Query:
         if opposite is None or self.budget.is_spent():
             return single
         candidates = self._search.find_candidates(
-            opposite, self._valuation.gas_cost, allowed, max_hops, self.budget.work, is_narrow=True
+            opposite, self.gas_cost, allowed, max_hops, self.budget.work, is_narrow=True
         )
         edges = list_edges(candidates[0]) if candidates else single.edges
         if edges in single.list_paths():
@@ -143,7 +143,7 @@ class Query:
         for is_narrow in (False,) if is_whole else (True, False):
             refused.clear()
             candidates = self._search.find_candidates(
-                request, self._valuation.gas_cost, allowed, max_hops, self.budget.work, is_narrow=is_narrow
+                request, self.gas_cost, allowed, max_hops, self.budget.work, is_narrow=is_narrow
             )
             replayed = replay_best(self.graph, candidates, request, refused)
             if not refused:
