@@ -27,34 +27,39 @@ OPEN, WIDE_OPEN = 1.0, 50.0
 LITTLE, PATIENCE = 40, 300
 """Units of work that are little, and after which nothing more is asked."""
 
+SMALL, FEW = 1_000, 4
+"""Edges of a market, or paths of a request, up to which that is done. Of 522 orders over a hundred paths on a market of
+16,600 edges it made none better, and all took twice the work."""
+
 FEWER = (40, 12, 6, 4, 3, 2, 1)
 """Numbers of paths that are asked for in place of more."""
 
 
 def answer_single(query: Query, single: Single) -> CertifiedRoutes:
     """Return the answer to a request of which a single path takes the amount."""
-    left = query.budget.work.item(0)
+    left = query.budget.steps_left
     is_timed = query.request.objective.time_first
     answer = (is_timed and find_fastest(query, single)) or split_single(query, single, query.allowed)
-    return _compare_with_less(query, answer, left - query.budget.work.item(0))
+    return _compare_with_less(query, answer, left - query.budget.steps_left)
 
 
 def answer_beyond_paths(query: Query) -> CertifiedRoutes | None:
     """Return the answer to a request of which no single path takes the amount; None where none is found."""
-    left = query.budget.work.item(0)
+    left = query.budget.steps_left
     is_timed = query.request.objective.time_first
     answer = find_fastest(query, None) if is_timed else split_beyond_paths(query, query.allowed)
-    return _compare_with_less(query, answer, left - query.budget.work.item(0)) if answer else None
+    return _compare_with_less(query, answer, left - query.budget.steps_left) if answer else None
 
 
 def _compare_with_less(query: Query, answer: CertifiedRoutes, spent: int) -> CertifiedRoutes:
     """Return an answer that took so many steps of work, or a better one to the same with fewer hops or paths."""
-    if query.request.max_splits == 1 or not query.request.certify or query.request.objective.weighs_time:
+    request, size, proven = query.request, query.graph.source.size, list[tuple[int, int]]()
+    is_known = request.certify and not request.objective.weighs_time
+    if not is_known or request.max_splits == 1 or (size > SMALL and request.max_splits > FEW):
         return answer
-    size, proven = query.graph.source.size, list[tuple[int, int]]()
-    last, is_little = query.budget.work.item(0) - count_steps(PATIENCE, size), spent <= count_steps(LITTLE, size)
+    last, is_little = query.budget.steps_left - count_steps(PATIENCE, size), spent <= count_steps(LITTLE, size)
     for hops, splits in _list_narrower(query):
-        if not _is_open(answer, is_little=is_little) or query.budget.is_spent() or query.budget.work.item(0) < last:
+        if not _is_open(answer, is_little=is_little) or query.budget.is_spent() or query.budget.steps_left < last:
             break
         if any(hops <= most_hops and splits <= most_splits for most_hops, most_splits in proven):
             continue
