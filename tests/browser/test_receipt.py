@@ -49,7 +49,14 @@ def test_an_hour_has_two_digits_on_a_receipt_too(make_tab: Callable[..., Tab]) -
 def give_back(tab: Tab, amount: int | None = None) -> None:
     """Let the merchant send back what came, or a part of it."""
     order = tab.shop.state(tab.order_id)
-    refund(tab.shop.resources, order.vendor_id, EnvMode.TEST, tab.order_id, RefundRequest(amount=amount))
+    refund(
+        tab.shop.resources,
+        order.vendor_id,
+        EnvMode.TEST,
+        tab.order_id,
+        RefundRequest(amount=amount),
+        by="key_of_the_shop",
+    )
     tab.work(10, rounds=2)
     tab.visit(tab.order_id)
 

@@ -174,7 +174,7 @@ def cancelled(stage: Stage) -> str:
 def refunded(stage: Stage) -> str:
     order_id = stage.order_after(Action.PAY, looks=4, seconds=10)
     vendor_id = stage.simulated.state(order_id).vendor_id
-    refund(stage.simulated.resources, vendor_id, EnvMode.TEST, order_id, RefundRequest())
+    refund(stage.simulated.resources, vendor_id, EnvMode.TEST, order_id, RefundRequest(), by="key_of_the_shop")
     stage.simulated.work(timedelta(seconds=10).total_seconds(), rounds=2)
     return order_id
 
