@@ -21,6 +21,9 @@ QUOTE = 1_000
 MEASURABLE_S = 2e-3
 """Seconds after which the pace of a call is taken from what it did: before, its preparations count too much."""
 
+SLOWEST = 4.0
+"""How many times slower than usual kernels are taken to be at most."""
+
 UNLIMITED_WORK = 2**62
 """More steps than anything takes."""
 
@@ -59,7 +62,7 @@ class Budget:
         """Steps of work that may be done now; kernels take off what they do, and end where none are left."""
         self.known: dict[Hashable, Any] = {}
         """What kernels have found in this call: see `routing_engine.search.paths.known`."""
-        self._was_late = False
+        self._was_late = self._was_cut = False
 
     @property
     def steps_left(self) -> int:
@@ -68,26 +71,26 @@ class Budget:
 
     def is_spent(self) -> bool:
         """Tell whether time or work is over; whoever asks stops then, and the answer is marked as cut short."""
-        if self._begun is not None and not self.was_spent:
+        if self._begun is not None and not self._was_late and self.steps_left > 0:
             passed = self._clock() - self._begun
-            if passed >= self._limit_s:
-                self._was_late = True
-            else:
-                self._lend(passed)
-        return self.was_spent
+            self._was_late = passed >= self._limit_s
+            self._was_cut = self._was_cut or self.work.item(0) <= 0
+            self._lend(passed)
+        return self._was_late or bool(self.work[0] <= 0)
 
     def _lend(self, passed: float) -> None:
         """Let kernels do as many steps as should fit into what is left of the time, after so many seconds."""
         left = self.steps_left
-        done = self._steps - left
-        pace = min(self._pace, done / passed / 1e3) if passed >= MEASURABLE_S and done else self._pace
-        lent = min(left, 1 + int(pace * (self._limit_s - passed) * 1e3))
+        pace = self._pace
+        if passed >= MEASURABLE_S:  # much of that time may have passed outside of kernels
+            pace = min(pace, max(pace / SLOWEST, (self._steps - left) / passed / 1e3))
+        lent = min(left, 1 + int(pace * max(0.0, self._limit_s - passed) * 1e3))
         self.work[0], self._kept_back = lent, left - lent
 
     @property
     def was_spent(self) -> bool:
-        """Whether all work is done that may be, or somebody asked for time when there was none left."""
-        return self._was_late or bool(self.work[0] <= 0)
+        """Whether work was over, somebody asked for time when there was none left, or a kernel had too little of it."""
+        return self._was_late or self._was_cut or bool(self.work[0] <= 0)
 
     def spend(self, steps: int) -> None:
         """Count work that is done outside of kernels."""

@@ -242,7 +242,9 @@ def test_offline_nothing_is_sent_and_nothing_is_paid_alone_later(tab: Tab) -> No
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/pay") else None)
     places = page.evaluate(PLACES)
     tab.context.set_offline(True)
-    expect(page.get_by_text("No connection just now.").filter(visible=True)).to_have_count(1)
+    expect(page.locator("#offline")).to_be_visible()
+    shown = page.get_by_text("No connection just now.").and_(page.locator(":not(#announcer)"))
+    expect(shown.filter(visible=True)).to_have_count(1)
     expect(page.get_by_role("status").first).to_contain_text("No connection just now.")
     assert page.evaluate(PLACES) == places, "nothing moves"
     page.locator(".quote-more > summary").scroll_into_view_if_needed()

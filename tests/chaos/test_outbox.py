@@ -86,7 +86,7 @@ def test_no_event_is_lost_when_the_worker_is_killed(url: str, tmp_path: Path) ->
             worker.wait()
         worker = start(environment)
         try:
-            wait_until(lambda: statuses(database) == {"delivered": MESSAGES})
+            wait_until(lambda: statuses(database) == {"delivered": MESSAGES}, lambda: list_unfinished(database))
         finally:
             worker.kill()
             worker.wait()
@@ -151,8 +151,18 @@ def statuses(database: Database) -> dict[str, int]:
         return {str(status): int(count) for status, count in session.execute(query)}
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
+def list_unfinished(database: Database) -> list[tuple[str, int, str, str]]:
+    """Return what is not delivered: status, attempts, the last answer, and when the next attempt is due."""
+    query = select(WebhookDelivery).where(WebhookDelivery.status != "delivered")
+    with database.read() as session:
+        return [
+            (row.status, row.attempts, str(row.response_status), str(row.next_attempt_at))
+            for row in session.scalars(query)
+        ]
+
+
+def wait_until(condition: Callable[[], bool], describe: Callable[[], object] = lambda: "") -> None:
     deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
     while not condition():
-        assert time.monotonic() < deadline, "the worker made no progress"
+        assert time.monotonic() < deadline, f"the worker made no progress: {describe()}"
         pause.wait(0.02)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from routing_engine import RouteRequest
-from routing_engine.deadline import STEPS, Budget
+from routing_engine.deadline import SLOWEST, STEPS, Budget
 from routing_engine.kernels.work import GRACE
 from tests.unit.engine.test_work_budget import AFTERWARDS, FORTUNE, WORST, get_router
 
@@ -74,9 +74,24 @@ def test_steps_are_lent_by_the_time_that_is_left_and_the_pace() -> None:
     assert not budget.is_spent()  # a thousand steps in 7.5 ms: slower than usual
     assert budget.work[0] == pytest.approx(333, abs=2)
     assert budget.steps_left == 9_000
-    budget.spend(334)
+    now = 0.009
+    assert not budget.is_spent()
+    assert budget.work[0] == pytest.approx(111, abs=2)
+
+
+def test_a_kernel_that_had_too_little_ends_nothing_while_there_is_time() -> None:
+    """Much time may have passed outside of kernels, and their pace seems low then; the answer says that it was cut."""
+    now = 0.0
+    budget = Budget(lambda: now, 100, steps=10**9, pace=200)
+    now = 0.01
+    assert not budget.is_spent()
+    assert budget.work[0] == 90 * 200 / SLOWEST + 1
+    budget.spend(int(budget.work[0]))
+    assert not budget.is_spent()
+    assert budget.work[0] > 4_000
+    assert budget.was_spent
+    now = 0.1
     assert budget.is_spent()
-    assert budget.steps_left == 8_666
 
 
 def test_time_that_is_over_ends_what_work_is_left_for() -> None:
