@@ -48,6 +48,8 @@ def answer_beyond_paths(query: Query) -> CertifiedRoutes | None:
     left = query.budget.steps_left
     is_timed = query.request.objective.time_first
     answer = find_fastest(query, None) if is_timed else split_beyond_paths(query, query.allowed)
+    if answer is None and not is_timed:  # a path that loses on the way what its last markets would not take
+        answer = _ask(query.shorten(query.request.max_hops, 1))
     return _compare_with_less(query, answer, left - query.budget.steps_left) if answer else None
 
 

@@ -39,6 +39,19 @@ def test_the_way_that_brings_just_what_is_taken_is_found(others: str, max_hops: 
     assert [result.best() for result in router.stream(request)][-1] == route
 
 
+@pytest.mark.parametrize("max_splits", [2, 100])
+def test_it_is_found_too_where_more_paths_may_be_used_and_find_nothing(max_splits: int) -> None:
+    """Once more paths had no route where one had."""
+    router = Router(Snapshot(market_of(POOLS), gas_prices={1: 0}))
+    request = RouteRequest(
+        token_in=token("A"), token_out=token("C@10"), amount=100 * 10**18, max_splits=max_splits, max_hops=2
+    )
+    result = router.find_routes(request)
+    alone = router.find_routes(replace(request, max_splits=1)).best()
+    assert result.best().amount_out_net >= alone.amount_out_net
+    assert result.certificate is not None
+
+
 @pytest.mark.shared_data
 def test_a_recorded_amount_that_fills_the_last_pools(shared_data: Path) -> None:
     """Once 40,651.44953 PYUSD, of which a path of three hops, built by hand, gave 111,756.600544."""
