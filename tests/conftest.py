@@ -60,6 +60,18 @@ LONG_FIRST = ("browser", "chaos", "deploy", "fuzz", "docs", "clients", "evm", "p
 
 Whoever has one test left is given what comes next already, so a module of one long test stands before a short one.
 """
+SECOND_CHANCES = {
+    "browser": pytest.mark.flaky(reruns=1),
+    **dict.fromkeys(
+        ("chaos", "clients", "deploy", "docs", "packaging"),
+        pytest.mark.flaky(reruns=1, only_rerun=["TimeoutError", "TimeoutExpired"]),
+    ),
+}
+"""Whose tests run again once if they fail: where a page or processes race with a busy machine (ADR 135).
+
+Of processes only waiting that took too long counts as that: whatever such a test says of money stands at once. The
+whole run grants only a few (`--max-suite-reruns`) and names them at its end.
+"""
 HERE = {"shared_data": SHARED_DATA.is_dir, "small_disk": may_mount}
 """Whether there is what the tests with a mark need."""
 
@@ -71,6 +83,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others without work.
     """
     items.sort(key=_place)
+    for item in items:
+        chance = next((chance for folder, chance in SECOND_CHANCES.items() if folder in _folders(item)), None)
+        if chance:
+            item.add_marker(chance)
     needed = {name: [item for item in items if item.get_closest_marker(name)] for name in HERE}
     absent = [item for name, found in needed.items() if found and not HERE[name]() for item in found]
     config.hook.pytest_deselected(items=absent)
@@ -78,8 +94,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _place(item: pytest.Item) -> int:
-    folders = item.path.relative_to(item.config.rootpath).parts
+    folders = _folders(item)
     return next((place for place, name in enumerate(LONG_FIRST) if name in folders), len(LONG_FIRST))
+
+
+def _folders(item: pytest.Item) -> tuple[str, ...]:
+    return item.path.relative_to(item.config.rootpath).parts
 
 
 REFERENCES = {"evm_cases": "contract bytecode", "vector_cases": "recorded answers"}

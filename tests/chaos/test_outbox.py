@@ -164,5 +164,6 @@ def list_unfinished(database: Database) -> list[tuple[str, int, str, str]]:
 def wait_until(condition: Callable[[], bool], describe: Callable[[], object] = lambda: "") -> None:
     deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
     while not condition():
-        assert time.monotonic() < deadline, f"the worker made no progress: {describe()}"
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the worker made no progress: {describe()}")
         pause.wait(0.02)
