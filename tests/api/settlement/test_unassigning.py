@@ -14,11 +14,13 @@ from api.domain.errors import Conflict, NotFound
 from api.services.orders import commands
 from api.services.settlement.crediting.unassigning import unassign
 from api.services.settlement.crediting.unmatched_transfers import assign
+from api.services.simulator import ledger
 from api.storage.tables import AuditEntry, OwnedAddress, Payment, PaymentOrder
 from tests.api.conftest import Merchant
+from tests.api.orders.test_refund_cancelling import ask, cancel, send_late
 from tests.api.orders.test_refunds import ELSEWHERE, FINAL_S, refund
 from tests.support.shop import Shop
-from tests.support.simulated_payments import send
+from tests.support.simulated_payments import read_order, send
 from tests.support.webhooks import SUBSCRIPTIONS
 
 PRICE = 10**6
@@ -104,6 +106,45 @@ def test_what_an_order_does_not_need_is_taken_from_its_success(shop: Shop) -> No
     assert shop.history(order_id)[-1] == "success/overpaid"
     order = take(shop, transfer)
     assert (order.status, order.status_reason, order.amount_received) == ("success", "", PRICE)
+
+
+@pytest.mark.rule("evidence.17")
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_a_success_does_not_rest_on_what_goes_back_or_may(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, is_cancelled: bool
+) -> None:
+    """Who is paid back by a copy of a cancelled refund would have had the goods of two orders for one price."""
+    monkeypatch.setattr(ledger, "sign_refunds", lambda *_: None)
+    order_id = shop.create()
+    transfer = receive(shop, order_id, 9 * PRICE // 10)
+    give(shop, transfer, order_id)
+    named = receive(shop, order_id, reference=read_order(shop, order_id).payment_reference)
+    shop.wait(FINAL_S)
+    assert shop.history(order_id)[-1] == "success/overpaid"
+    asked = ask(shop, order_id, transfer=named)
+    if is_cancelled:
+        assert cancel(shop, order_id, asked["id"]).status_code == 200
+    with pytest.raises(Conflict, match="has succeeded with this payment"):
+        take(shop, transfer)
+    send_late(shop, order_id, asked)
+    shop.wait(FINAL_S)
+    (payment,) = [row for row in shop.payments() if row.public_id == transfer]
+    assert payment.order_id == order_id
+
+
+def test_a_success_does_not_rest_on_what_its_chain_may_still_lose(shop: Shop) -> None:
+    order_id = shop.create()
+    transfer = receive(shop, order_id, 9 * PRICE // 10)
+    give(shop, transfer, order_id)
+    named = receive(shop, order_id, reference=read_order(shop, order_id).payment_reference)
+    shop.wait(1)
+    assert shop.history(order_id)[-1] == "success/overpaid"
+    with shop.resources.database.write() as session:
+        session.execute(update(Payment).where(Payment.public_id == named).values(state="confirmed"))
+    with pytest.raises(Conflict, match="has succeeded with this payment"):
+        take(shop, transfer)
+    shop.wait(FINAL_S)
+    assert take(shop, transfer).status == "success"
 
 
 @pytest.mark.parametrize("part", [PRICE // 2, 2 * PRICE])
