@@ -253,7 +253,7 @@ def test_it_may_be_claimed_for_the_order_that_it_named_again(shop: Shop) -> None
         session.execute(AuditEntry.__table__.delete())
     take(shop, transfer)
     (payment,) = shop.payments()
-    assert (payment.claimed_order_id, payment.unmatched_reason) == (order_id, "no_order"), "nobody knows, so no other"
+    assert (payment.claimed_order_id, payment.unmatched_reason) == (named, "no_order"), "nobody knows more"
 
 
 def test_of_many_who_move_it_at_once_one_order_has_it(shop: Shop) -> None:
