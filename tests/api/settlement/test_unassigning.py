@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +14,7 @@ from sqlalchemy import select, update
 from api.cli.commands import main
 from api.domain.errors import Conflict, NotFound
 from api.services.orders import commands
+from api.services.settlement.crediting import unassigning
 from api.services.settlement.crediting.unassigning import unassign
 from api.services.settlement.crediting.unmatched_transfers import assign
 from api.services.simulator import ledger
@@ -236,6 +239,40 @@ def test_a_refund_that_was_asked_for_meanwhile_is_refused(shop: Shop, monkeypatc
     answer = refund(shop, order_id, to=ELSEWHERE)
     assert answer.status_code == 409, answer.get_json()
     assert "does not belong to this order any more" in answer.get_json()["message"]
+
+
+def test_who_asks_for_a_refund_waits_for_nobody_who_waits_for_its_order(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: of two who asked for a refund of a payment and took it away, PostgreSQL ended one, as each had a lock.
+
+    The row of a refund refers to its payment, which the other had locked before it waited for the order.
+    """
+    order_id = shop.create()
+    shop.post(f"/api/v1/payment/{order_id}/cancel")
+    transfer = receive(shop, order_id)
+    give(shop, transfer, order_id)
+    shop.wait(FINAL_S)
+    has_payment, is_asked = threading.Event(), threading.Event()
+    lock = unassigning.lock_orders
+
+    def lock_after_the_refund(*given: Any) -> Any:
+        has_payment.set()
+        if shop.resources.database.engine.dialect.name == "postgresql":  # SQLite has one writer at a time
+            assert is_asked.wait(20)
+        return lock(*given)
+
+    monkeypatch.setattr(unassigning, "lock_orders", lock_after_the_refund)
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(take, shop, transfer)
+        assert has_payment.wait(20)
+        answer = refund(shop, order_id, to=ELSEWHERE)
+        is_asked.set()
+        if shop.resources.database.engine.dialect.name == "postgresql":
+            assert answer.status_code == 200, answer.get_json()
+            assert isinstance(taken.exception(20), Conflict)
+        else:
+            assert (answer.status_code, taken.exception(20)) == (409, None)
 
 
 def test_it_may_be_claimed_for_the_order_that_it_named_again(shop: Shop) -> None:
