@@ -18,7 +18,7 @@ from adapters.base import VenueUnavailable
 from adapters.http.circuit_breaker import BreakerOpen, Breakers
 from adapters.http.connections import GuardedConnections, guard_connections
 from adapters.http.deadline import Deadline
-from adapters.http.responses import describe, read, read_document
+from adapters.http.responses import MEMORY_SHARE, describe, read, read_document
 
 MAX_ERROR_BYTES = 65_536
 WIRE_SHARE = 2
@@ -39,7 +39,7 @@ class HttpLimits:
     total_s : float
         Longest time for the answer, all tries and pauses included.
     max_bytes : int
-        Longest body, after decompression.
+        Longest body, after decompression. The document that it is parsed to takes ten times as much memory at most.
     tries : int
         How often a question is put to a host that fails in passing.
     """
@@ -174,7 +174,7 @@ class JsonClient:
                 raise VenueUnavailable(message) from failure
             if deadline.is_over:  # to the parser, a connection that was cut may look like the end of an answer
                 raise VenueUnavailable(late)
-        return read_document(host, status, retry_after, body)
+        return read_document(host, status, retry_after, body, MEMORY_SHARE * self._limits.max_bytes)
 
     def _send(self, request: requests.PreparedRequest, host: str, deadline: Deadline) -> tuple[int, str | None, bytes]:
         timeout = (min(self._limits.connect_s, deadline.remaining_s), min(self._limits.read_s, deadline.remaining_s))

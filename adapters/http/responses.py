@@ -11,6 +11,13 @@ from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
 from routing_engine.nesting import TooDeep, refuse_deep
 
 CHUNK_BYTES = 65_536
+MEMORY_SHARE = 10
+"""What a document may take as the longest body; a trace of a thousand calls takes eight times its text by this count.
+
+A text of nothing but `{"a":[]}` takes thirty times as much.
+"""
+_LIST, _OBJECT, _QUOTE, _COMMA = 96, 192, 32, 40
+"""At most, in bytes of CPython's memory: a list with its first places, an object, half a text, a place and a number."""
 
 
 def read(response: requests.Response, host: str, most: int) -> bytes:
@@ -40,8 +47,13 @@ def read(response: requests.Response, host: str, most: int) -> bytes:
     return b"".join(parts)
 
 
-def read_document(host: str, status: int, retry_after: str | None, body: bytes) -> Any:
+def read_document(host: str, status: int, retry_after: str | None, body: bytes, most: int) -> Any:
     """Return the JSON of a good answer, and tell passing failures from refusals.
+
+    Parameters
+    ----------
+    most : int
+        Of the bytes of memory that the document may take.
 
     Raises
     ------
@@ -50,11 +62,13 @@ def read_document(host: str, status: int, retry_after: str | None, body: bytes) 
     Declined
         If it tells of anything else than success.
     BadPayload
-        If a good answer is not JSON.
+        If a good answer is not JSON, or takes too much memory.
     """
     if status == 429 or status >= 500:
         raise VenueUnavailable(f"{host}: answered with status {status}", retry_after_s=_read_seconds(retry_after))
     if 200 <= status < 300:
+        if estimate_memory(body) > most:
+            raise TooLarge(f"{host}: the answer would take more than {most} bytes of memory")
         try:
             return parse(body)
         except TooDeep as error:
@@ -80,6 +94,17 @@ def parse(body: bytes) -> Any:
     """
     refuse_deep(body)
     return json.loads(body, parse_constant=_refuse_number)
+
+
+def estimate_memory(body: bytes) -> int:
+    """Return at most how many bytes of memory a JSON text takes when it is parsed, by what it is made of.
+
+    What stands within strings counts too. The text itself is decoded, to four bytes a character if one needs as many.
+    """
+    parts = (
+        _LIST * body.count(b"[") + _OBJECT * body.count(b"{") + _QUOTE * body.count(b'"') + _COMMA * body.count(b",")
+    )
+    return parts + len(body) * (1 if body.isascii() else 4)
 
 
 def _refuse_number(name: str) -> float:

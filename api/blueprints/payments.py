@@ -63,7 +63,9 @@ def change(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     `updated_at` stays. The same request again changes nothing.
     """
     key = get_caller_key()
-    return commands.change_metadata(get_resources(), key.vendor_id, key.env_mode, order_id, body["metadata"])
+    return commands.change_metadata(
+        get_resources(), key.vendor_id, key.env_mode, order_id, body["metadata"], by=key.key_id
+    )
 
 
 @blueprint.post("/<order_id>/cancel", operation="cancelPaymentOrder")

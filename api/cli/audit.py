@@ -16,7 +16,7 @@ ACTIONS = click.Choice(
         "vendor_created", "key_created", "key_rotated", "key_revoked", "settlement_set", "settlement_removed",
         "brand_changed", "webhook_created", "webhook_changed", "webhook_enabled", "webhook_deleted",
         "webhook_secret_rotated", "payment_assigned", "payment_unassigned", "refund_requested", "refund_cancelled",
-        "blocks_rescanned", "secrets_rotated", "secrets_reset",
+        "metadata_changed", "blocks_rescanned", "secrets_rotated", "secrets_reset",
     ]
 )  # fmt: skip
 """As `api.domain.audit` has them; written out, so that `--help` is fast."""

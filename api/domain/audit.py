@@ -28,6 +28,7 @@ class AuditAction(StrEnum):
     PAYMENT_UNASSIGNED = "payment_unassigned"
     REFUND_REQUESTED = "refund_requested"
     REFUND_CANCELLED = "refund_cancelled"
+    METADATA_CHANGED = "metadata_changed"
     BLOCKS_RESCANNED = "blocks_rescanned"
     SECRETS_ROTATED = "secrets_rotated"
     SECRETS_RESET = "secrets_reset"

@@ -37,6 +37,9 @@ class Credit:
         Of another token than the one asked for: whether it is worth a hundredth of the price, as far as can be told.
     asked_back, sent_back : int
         What the merchant wants to send back of it, and has sent back for good; smallest units.
+    firm : int
+        What of it stays whatever happens: its chain can't lose it any more, and no refund was ever asked of that much,
+        also none that was cancelled.
     """
 
     kind: TransferKind
@@ -52,6 +55,7 @@ class Credit:
     is_notable: bool = True
     asked_back: int = 0
     sent_back: int = 0
+    firm: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,8 @@ class Funds:
     seen, seen_final : int
         What counts towards the price of an order that is open: what came before it was closed, less what the merchant
         wants to send back.
+    seen_firm : int
+        What of that stays whatever happens.
     first_at : datetime or None
         When a notable transfer of any kind was mined for the first time; None while there is none.
     paid_at : datetime or None
@@ -91,6 +97,7 @@ class Funds:
     final: int = 0
     seen: int = 0
     seen_final: int = 0
+    seen_firm: int = 0
     first_at: datetime | None = None
     paid_at: datetime | None = None
     in_flight: bool = False
@@ -125,6 +132,7 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         final=sum(row.amount for row in taken if row.is_final),
         seen=sum(_count_kept(row) for row in in_time),
         seen_final=sum(_count_kept(row) for row in in_time if row.is_final),
+        seen_firm=sum(row.firm for row in in_time),
         first_at=_find_first_at(rows, price),
         paid_at=_find_paid_at(rows, in_time, price),
         in_flight=any(row.is_built and not row.is_overdue for row in waiting),

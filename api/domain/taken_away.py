@@ -23,11 +23,11 @@ def take_away(order: OrderState, funds: Funds, reason_before: StatusReason) -> O
     Raises
     ------
     Conflict
-        If the order has succeeded, and is not paid without it: its goods may be on their way.
+        If the order has succeeded, and what stays whatever happens does not pay it: its goods may be on their way.
     """
     reason = order.reason
     if order.status == OrderStatus.SUCCESS:
-        if order.amount is not None and funds.seen_final < order.amount:
+        if order.amount is not None and funds.seen_firm < order.amount:
             raise Conflict("The order has succeeded with this payment, and its vendor was told so; refund it instead")
         reason = find_reason(order, funds) if reason in _OF_MUCH else reason
     elif order.status == OrderStatus.PROCESSING and funds.first_at is None:

@@ -7,6 +7,7 @@ pages, of which the next one writes most again, and turns of Python's own lock, 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 
 from api.storage.direct import DirectPool, Job
@@ -75,17 +76,22 @@ class GroupCommit:
             is_sound = all(member.try_job(direct) for member in group)
             if is_sound:
                 direct.commit()
-        if not is_sound and len(group) > 1:  # each by itself, or one would spoil it for others
-            for member in group:
-                self._write_alone(member)
+        if not is_sound and len(group) > 1:
+            self._write_one_by_one(group)
 
-    def _write_alone(self, member: _Member) -> None:
+    def _write_one_by_one(self, group: list[_Member]) -> None:
+        """Give each a transaction of its own, or one would spoil it for others.
+
+        Where there is no connection, nobody after that waits for one as long again.
+        """
+        left = deque(group)
         try:
-            with self._pool.open() as direct:
-                if member.try_job(direct):
-                    direct.commit()
+            while left:
+                with self._pool.open() as direct:
+                    left.popleft().write_alone(direct)
         except Exception as error:
-            member.error = error
+            for member in left:
+                member.error = error
 
     def _take_all(self, group: list[_Member]) -> list[_Member]:
         with self._lock:
@@ -124,3 +130,11 @@ class _Member:
         except Exception as error:
             self.error = error
         return self.error is None
+
+    def write_alone(self, direct: DirectConnection) -> None:
+        """Do the job and commit; keep what either raised."""
+        try:
+            if self.try_job(direct):
+                direct.commit()
+        except Exception as error:
+            self.error = error

@@ -1,13 +1,15 @@
-"""JSON of strangers: how deep it may be nested, whatever Python's recursion limit is."""
+"""JSON of strangers: how deep it may be nested, whatever Python's recursion limit is, and how much memory it takes."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 
-from adapters.http.responses import parse
+from adapters.http.responses import MEMORY_SHARE, estimate_memory, parse
 from routing_engine.nesting import MOST_NESTED
 
 
@@ -37,3 +39,29 @@ for encoding in ("utf-8", "utf-16", "utf-32"):
 """
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told == "nested deeper than 200\n" * 3
+
+
+HASH, ADDRESS = "0x" + "ab" * 32, "0x" + "cd" * 20
+CALL = {"type": "CALL", "from": ADDRESS, "to": ADDRESS, "gas": "0x1", "gasUsed": "0x1", "input": "0x", "calls": []}
+LOG = {"address": ADDRESS, "topics": [HASH] * 3, "data": HASH, "blockHash": HASH, "logIndex": "0x1", "removed": False}
+CHARACTERS = 200_000
+SHAPES = ["[]", "{}", '{"a":[]}', '{"a":1}', "0", "1234", "1e9", '""', '"ab"', '"é"', '"😀"', "null", "[[[[]]]]", "[0]"]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, json.dumps(CALL), json.dumps(LOG)])
+def test_no_document_takes_more_memory_than_its_text_lets_expect(shape):
+    text = f"[{','.join([shape] * (CHARACTERS // len(shape)))}]".encode()
+    tracemalloc.start()
+    try:
+        parse(text)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert taken <= estimate_memory(text)
+
+
+@pytest.mark.parametrize("honest", [CALL, LOG])
+def test_what_chains_tell_takes_no_more_than_is_allowed(honest):
+    text = json.dumps([honest] * 1000).encode()
+    assert estimate_memory(text) < MEMORY_SHARE * len(text)
+    assert estimate_memory(b"[" + b'{"a":[]},' * 10_000 + b"0]") > 4 * MEMORY_SHARE * 90_000

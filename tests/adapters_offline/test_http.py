@@ -9,7 +9,8 @@ import threading
 
 import pytest
 
-from adapters.base import BadPayload, Declined, VenueUnavailable
+from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
+from adapters.http import responses
 from adapters.http.circuit_breaker import Breaker, BreakerOpen, Breakers
 from adapters.http.client import HttpLimits, JsonClient, Traffic
 from tests.support.receiver import receiver
@@ -126,6 +127,15 @@ def test_a_closed_port_is_unavailability() -> None:
 def test_what_is_not_json_is_a_bad_payload(body: str | bytes) -> None:
     with venue(reply(body)) as there, pytest.raises(BadPayload, match=r"is (not JSON|nested deeper)"):
         JsonClient().get(there.url)
+
+
+@pytest.mark.parametrize("part", [b"[],", b"{},", b'{"a":[]},', b'"ab",'])
+def test_a_small_body_that_would_take_much_memory_is_not_parsed(part: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found: eight megabytes of brackets took 240."""
+    monkeypatch.setattr(responses, "parse", lambda _: pytest.fail("it was parsed"))
+    body = b"[" + part * (ROOMY.max_bytes // len(part) - 1) + b"0]"
+    with venue(reply(body)) as there, pytest.raises(TooLarge, match="would take more than 10485760 bytes of memory"):
+        JsonClient(limits=ROOMY).get(there.url)
 
 
 def test_a_body_of_200_mb_is_cut_off() -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from eth_utils.address import to_checksum_address
+from werkzeug.test import TestResponse
 
 from adapters.base import Declined, FirmQuote
 from adapters.transactions.payment_builders import PaymentBuilders
@@ -109,6 +110,34 @@ CODE, OTHER_CODE = bytes.fromhex("5f5ff3"), bytes.fromhex("5f5ffd")
 DELEGATED = bytes.fromhex("ef0100") + bytes(range(20))
 
 
+def ask_refund(shop: ChainShop, order_id: str, **body: str) -> TestResponse:
+    """Ask for a refund where the chains say who is at an address."""
+    chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in shop.nets.items()}
+    access = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
+    shared = replace(shop.shop.resources, chain_access={EnvMode.TEST: access})
+    attach_resources(shop.shop.client.application, shared)
+    return shop.shop.post(f"/api/v1/payment/{order_id}/refund", body)
+
+
+@pytest.mark.rule("refunds.8")
+def test_a_payer_who_is_gone_is_not_paid_back_by_himself(shop: ChainShop) -> None:
+    """Found: a contract that had destroyed itself was taken for a key, and paid back at its address elsewhere.
+
+    A chain keeps nothing of it, no code and no number of transactions.
+    """
+    order_id, reference = shop.order()
+    crossing = Crossing(shop, reference)
+    shop.look()
+    crossing.fill()
+    shop.look(3)
+    shop.finalise()
+    payer = crossing.customer.address
+    shop.nets[ETHEREUM].chain.rpc("anvil_setNonce", payer, "0x0")
+    answer = ask_refund(shop, order_id)
+    assert (answer.status_code, answer.get_json()["error"][0]["path"]) == (400, "to")
+    assert ask_refund(shop, order_id, to=payer).status_code == 200
+
+
 @pytest.mark.rule("refunds.6", "refunds.8")
 @pytest.mark.parametrize(
     ("there", "here", "owner", "is_reachable"),
@@ -133,11 +162,7 @@ def test_a_refund_goes_to_a_contract_only_where_it_is_the_same(
     for chain_id, code, owned_by in ((ETHEREUM, there, 1), (BASE, here, owner)):
         shop.nets[chain_id].chain.set_code(payer, code)
         shop.nets[chain_id].chain.rpc("anvil_setStorageAt", payer, hex(0), f"0x{owned_by:064x}")
-    chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in shop.nets.items()}
-    access = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
-    shared = replace(shop.shop.resources, chain_access={EnvMode.TEST: access})
-    attach_resources(shop.shop.client.application, shared)
-    answer = shop.shop.post(f"/api/v1/payment/{order_id}/refund")
+    answer = ask_refund(shop, order_id)
     if is_reachable:
         (asked,) = answer.get_json()["refunds"]
         assert (asked["chain_id"], asked["to"]) == (BASE, to_checksum_address(payer))

@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eth_account import Account
 
 from adapters.rpc import heads
 from api.services.ledger.evidence import listed_contracts
+from api.services.settlement.crediting.unassigning import unassign
+from api.services.settlement.crediting.unmatched_transfers import assign
+from tests.support.claims import may_claim
 from tests.support.databases import DIALECTS, Databases
 from tests.support.evidence import data_of
 from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_calls, hide_first_log, hide_logs, lying_rpc, relabel
 from tests.support.main_net import MainNet, running_main_net
-from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
+from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody, transfer_data
+from tests.support.vyper_source import compiled
 
 BASE = 8453
 THIEF = somebody("thief")
@@ -128,6 +133,34 @@ def test_a_real_payment_under_another_orders_reference_is_not_believed(opened: O
     shop.finalise()
     assert not shop.outcome(thiefs).startswith("success")
     assert shop.outcome(victims) == "created/"
+
+
+@pytest.mark.rule("evidence.17")
+def test_what_is_learnt_of_a_payment_while_it_is_assigned_binds_who_may_claim_it_afterwards(opened: Opened) -> None:
+    """Found: whom a customer drew from claimed what he paid for an order of his own, as its name came too late."""
+    shop, (liar, *_) = opened(1)
+    larger = {"currency": "USDC", "amount": 2, "decimals": 0}
+    (victims, reference), (thiefs, _), (wrong, _) = shop.order(), shop.order(), shop.order(order_price=larger)
+    net, thief = shop.nets[BASE], Account.from_key(b"t" * 32)
+    vault = net.chain.deploy(compiled("signing_wallet"), thief.address)
+    net.fund(vault.address.lower(), "USDC", PRICE)
+    draw = data_of(vault, "call", shop.token(BASE), 0, transfer_data(shop.address, PRICE))
+    tx_hash = shop.customer(BASE, "victim").send(vault.address, draw + reference)
+    liar.lies.append(relabel(tx_hash, b"", 2 + 2 * len(draw)))
+    shop.look()
+    assert shop.unmatched() == [("no_order", "")]
+    (row,) = (each for each in shop.shop.payments() if each.tx_hash == tx_hash)
+    liar.lies.clear()
+    with shop.shop.resources.database.write() as session:
+        assign(session, row.public_id, wrong, shop.shop.clock.now())
+    shop.look(SETTLED)
+    shop.finalise()
+    assert shop.outcome(wrong) == "processing/underpaid"
+    with shop.shop.resources.database.write() as session:
+        unassign(session, row.public_id, shop.shop.clock.now())
+    shop.look(SETTLED)
+    assert not may_claim(shop, thiefs, tx_hash, vault.address)
+    assert shop.unmatched() == [("no_order", victims)]
 
 
 def deny_calls(method: str, params: list[Any], answer: Any) -> Any:

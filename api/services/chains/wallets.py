@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.rpc.abi import read_hex
+from adapters.rpc.abi import read_hex, read_quantity
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.transactions.simulation import PaymentChain
 
 DELEGATION = bytes.fromhex("ef0100")
 """What the code of an account begins with that has delegated itself (EIP-7702): its key still works on every chain."""
 ROOT_BYTES = 32
+TRANSACTIONS = "eth_getTransactionCount"
 
 
 def is_same_wallet(chains: Mapping[int, PaymentChain], address: str, chain_id: int, other_id: int) -> bool:
@@ -43,6 +44,29 @@ def has_key(chains: Mapping[int, PaymentChain], address: str, chain_id: int) -> 
         If the chain does not answer.
     """
     return chain_id in chains and _is_of_key(chains[chain_id].read_code(address))
+
+
+def has_acted(chains: Mapping[int, PaymentChain], address: str, chain_id: int) -> bool:
+    """Whether an address is somebody's for certain: it has code, or its key has sent something (ADR 136).
+
+    Of a contract that has destroyed itself nothing is left, as of a key that was never used.
+
+    Raises
+    ------
+    AdapterError
+        If the chain does not answer.
+    """
+    chain = chains[chain_id]
+    if chain.read_code(address):
+        return True
+    question: Question = (TRANSACTIONS, [address, "latest"])
+    return chain.rpc.majority.ask(lambda endpoint: endpoint.ask([question], lambda told: _has_sent(told[0])))
+
+
+def _has_sent(answer: Answer) -> bool:
+    if isinstance(answer, RpcRefused):
+        raise answer
+    return read_quantity({TRANSACTIONS: answer}, TRANSACTIONS) > 0
 
 
 def _read_storage_root(chain: PaymentChain, address: str) -> bytes:

@@ -18,7 +18,7 @@ from api.domain.orders import cancel as cancelled
 from api.services.audit import record_change
 from api.services.orders import refund_cancelling
 from api.services.orders.creation import NewLink, create_link
-from api.services.orders.metadata_index import list_entries, replace_entries
+from api.services.orders.metadata_index import describe_metadata_change, list_entries, replace_entries
 from api.services.orders.money import Money, sum_funds
 from api.services.orders.payers import require_accepted, require_reachable
 from api.services.orders.reading import read_arrivals, read_money, read_own_order
@@ -174,11 +174,16 @@ def cancel_refund(
 
 
 def change_metadata(
-    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, metadata: Mapping[str, Any]
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, metadata: Mapping[str, Any], *, by: str
 ) -> Mapping[str, Any]:
     """Put other metadata in the place of an order's, whatever its status; once more changes nothing.
 
     Nobody is told, and events that were made before keep what was true then.
+
+    Parameters
+    ----------
+    by : str
+        The id of the key that asks.
 
     Raises
     ------
@@ -186,14 +191,16 @@ def change_metadata(
         If there is no such order.
     """
 
-    def replace_all(session: Session, order: PaymentOrder, money: Money, _: datetime) -> Money:
-        before = list(list_entries(order))
+    def replace_all(session: Session, order: PaymentOrder, money: Money, now: datetime) -> Money:
+        before, entries = order.merchant_metadata, list(list_entries(order))
         order.merchant_metadata = dict(metadata)
         session.flush()
-        replace_entries(session, order.id, before, list_entries(order))
+        replace_entries(session, order.id, entries, list_entries(order))
+        if order.merchant_metadata != before:
+            record_change(session, describe_metadata_change(order, before), now)
         return money
 
-    return _act(resources, vendor_id, env_mode, order_id, replace_all)
+    return _act(resources, vendor_id, env_mode, order_id, replace_all, by=by)
 
 
 def _act(

@@ -10,9 +10,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
+from api.domain.audit import AuditAction, Change
 from api.domain.env import EnvMode
 from api.storage.rows import NewRow, insert_rows
 from api.storage.tables import OrderMetadata, PaymentOrder
+
+DIGITS = 12
 
 
 def list_entries(order: PaymentOrder) -> Iterator[NewRow]:
@@ -33,12 +36,30 @@ def replace_entries(session: Session, order_id: str, before: Iterable[NewRow], a
         insert_rows(session, added)
 
 
+def describe_metadata_change(order: PaymentOrder, before: Mapping[str, Any]) -> Change:
+    """Say what became of an order's metadata, to be written down: names alone, as its texts may be a customer's."""
+    return Change(
+        action=AuditAction.METADATA_CHANGED,
+        subject=order.id,
+        vendor_id=order.vendor_id,
+        env_mode=order.env_mode,
+        before=_describe(before),
+        after=_describe(order.merchant_metadata),
+    )
+
+
 def match_metadata(vendor_id: str, env_mode: EnvMode, wanted: Mapping[str, str]) -> list[ColumnElement[bool]]:
     """Return the conditions that an order has all of these entries; numbers and the like as JSON writes them."""
     digests = [_hash_entry(vendor_id, env_mode, key, value) for key, value in wanted.items()]
     return [
         PaymentOrder.id.in_(select(OrderMetadata.order_id).where(OrderMetadata.digest == digest)) for digest in digests
     ]
+
+
+def _describe(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Name what is there; the digest tells one state from another."""
+    digest = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode()).hexdigest()[:DIGITS]
+    return {"names": sorted(metadata), "sha256": digest}
 
 
 def _write(value: Any) -> str:

@@ -63,6 +63,11 @@ class Money:
         """Return how much of a payment the merchant has sent back for good, smallest units."""
         return sum(self.count_sent(refund, COUNTED) for refund in self._refunds_of.get(payment_id, ()))
 
+    def may_go_back(self, payment_id: int) -> int:
+        """Return how much of a payment was ever asked back or sent: who was to sign that may have done so."""
+        refunds = self._refunds_of.get(payment_id, ())
+        return sum(max(refund.amount, self.count_sent(refund)) for refund in refunds)
+
     def list_sent(self, refund: Refund) -> list[Payment]:
         """Return the transfers by which the merchant has sent a refund."""
         return self._sent_for.get(refund.id, [])
@@ -197,4 +202,5 @@ def _make_credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
         is_notable=is_wanted or row.kind != TransferKind.PAYMENT or is_notable(order, row),
         asked_back=money.asked_back(row.id),
         sent_back=money.sent_back(row.id),
+        firm=max(0, row.amount - money.may_go_back(row.id)) if row.state == PaymentState.FINAL else 0,
     )

@@ -10,7 +10,7 @@ from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, ServiceUnavailable
 from api.services.chains.screening import is_rejected
-from api.services.chains.wallets import has_key, is_same_wallet
+from api.services.chains.wallets import has_acted, has_key, is_same_wallet
 from api.services.resources import Resources
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 from routing_engine.reference import token_registry
@@ -57,7 +57,8 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     """Return the source without its payer where money sent there would be lost.
 
     A contract that paid on another chain need not exist on this one, what is sent to a contract that serves everybody
-    is anybody's, and one that anybody may have told to pay is not whoever did (ADR 97).
+    is anybody's, and one that anybody may have told to pay is not whoever did (ADR 97). One that has destroyed itself
+    is nobody (ADR 136).
 
     Raises
     ------
@@ -73,9 +74,10 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
         with resources.waiting_room.enter(source.paid_on), resources.waiting_room.enter(source.arrived_on):
             is_there = is_same_wallet(access.chains, source.payer, source.paid_on, source.arrived_on)
             is_known = source.is_certain or has_key(access.chains, source.payer, source.paid_on)
+            is_somebody = has_acted(access.chains, source.payer, source.paid_on) if is_there else False
     except AdapterError as error:
         raise ServiceUnavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
-    return source if is_there and is_known else replace(source, payer="")
+    return source if is_there and is_known and is_somebody else replace(source, payer="")
 
 
 def require_accepted(resources: Resources, recipient: str) -> None:

@@ -119,6 +119,9 @@ def test_what_a_merchant_does_is_by_its_key(shop: Shop, run: Run) -> None:
     assert refund(shop, order_id).get_json()["refunds"][0] == asked, "a repetition, which is no change"
     cancelled = shop.post(f"/api/v1/payment/{order_id}/cancel_refund", {"refund": asked["id"]})
     assert cancelled.status_code == 200
+    for metadata in ({"ship_to": "s3cret lane"}, {"ship_to": "s3cret lane"}):
+        changed = shop.client.patch(f"/api/v1/payment/{order_id}", json={"metadata": metadata}, headers=headers)
+        assert changed.status_code == 200
 
     rows = list_all(run, "--vendor", shop.merchant.vendor.name)
     assert {row["actor"] for row in rows} == {key_id(shop)}
@@ -131,12 +134,15 @@ def test_what_a_merchant_does_is_by_its_key(shop: Shop, run: Run) -> None:
         "brand_changed",
         "refund_requested",
         "refund_cancelled",
+        "metadata_changed",
     ]
     moved = rows[3]
     assert moved["before"]["host"] == moved["after"]["host"] == "shop.example"
     assert moved["before"]["url_sha256"] != moved["after"]["url_sha256"]
     assert rows[6]["subject"] == rows[7]["subject"] == asked["id"]
     assert (rows[6]["after"]["order_id"], rows[6]["after"]["amount"]) == (order_id, asked["amount"])
+    assert (rows[8]["subject"], rows[8]["after"]["names"]) == (order_id, ["ship_to"])
+    assert rows[8]["before"]["sha256"] != rows[8]["after"]["sha256"]
     text = json.dumps(rows)
     for secret in (hook["secret"], renewed, "s3cret"):
         assert secret not in text

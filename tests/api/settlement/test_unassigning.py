@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,13 +14,16 @@ from sqlalchemy import select, update
 from api.cli.commands import main
 from api.domain.errors import Conflict, NotFound
 from api.services.orders import commands
+from api.services.settlement.crediting import unassigning
 from api.services.settlement.crediting.unassigning import unassign
 from api.services.settlement.crediting.unmatched_transfers import assign
+from api.services.simulator import ledger
 from api.storage.tables import AuditEntry, OwnedAddress, Payment, PaymentOrder
 from tests.api.conftest import Merchant
+from tests.api.orders.test_refund_cancelling import ask, cancel, send_late
 from tests.api.orders.test_refunds import ELSEWHERE, FINAL_S, refund
 from tests.support.shop import Shop
-from tests.support.simulated_payments import send
+from tests.support.simulated_payments import read_order, send
 from tests.support.webhooks import SUBSCRIPTIONS
 
 PRICE = 10**6
@@ -104,6 +109,45 @@ def test_what_an_order_does_not_need_is_taken_from_its_success(shop: Shop) -> No
     assert shop.history(order_id)[-1] == "success/overpaid"
     order = take(shop, transfer)
     assert (order.status, order.status_reason, order.amount_received) == ("success", "", PRICE)
+
+
+@pytest.mark.rule("evidence.17")
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_a_success_does_not_rest_on_what_goes_back_or_may(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, is_cancelled: bool
+) -> None:
+    """Who is paid back by a copy of a cancelled refund would have had the goods of two orders for one price."""
+    monkeypatch.setattr(ledger, "sign_refunds", lambda *_: None)
+    order_id = shop.create()
+    transfer = receive(shop, order_id, 9 * PRICE // 10)
+    give(shop, transfer, order_id)
+    named = receive(shop, order_id, reference=read_order(shop, order_id).payment_reference)
+    shop.wait(FINAL_S)
+    assert shop.history(order_id)[-1] == "success/overpaid"
+    asked = ask(shop, order_id, transfer=named)
+    if is_cancelled:
+        assert cancel(shop, order_id, asked["id"]).status_code == 200
+    with pytest.raises(Conflict, match="has succeeded with this payment"):
+        take(shop, transfer)
+    send_late(shop, order_id, asked)
+    shop.wait(FINAL_S)
+    (payment,) = [row for row in shop.payments() if row.public_id == transfer]
+    assert payment.order_id == order_id
+
+
+def test_a_success_does_not_rest_on_what_its_chain_may_still_lose(shop: Shop) -> None:
+    order_id = shop.create()
+    transfer = receive(shop, order_id, 9 * PRICE // 10)
+    give(shop, transfer, order_id)
+    named = receive(shop, order_id, reference=read_order(shop, order_id).payment_reference)
+    shop.wait(1)
+    assert shop.history(order_id)[-1] == "success/overpaid"
+    with shop.resources.database.write() as session:
+        session.execute(update(Payment).where(Payment.public_id == named).values(state="confirmed"))
+    with pytest.raises(Conflict, match="has succeeded with this payment"):
+        take(shop, transfer)
+    shop.wait(FINAL_S)
+    assert take(shop, transfer).status == "success"
 
 
 @pytest.mark.parametrize("part", [PRICE // 2, 2 * PRICE])
@@ -197,6 +241,40 @@ def test_a_refund_that_was_asked_for_meanwhile_is_refused(shop: Shop, monkeypatc
     assert "does not belong to this order any more" in answer.get_json()["message"]
 
 
+def test_who_asks_for_a_refund_waits_for_nobody_who_waits_for_its_order(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: of two who asked for a refund of a payment and took it away, PostgreSQL ended one, as each had a lock.
+
+    The row of a refund refers to its payment, which the other had locked before it waited for the order.
+    """
+    order_id = shop.create()
+    shop.post(f"/api/v1/payment/{order_id}/cancel")
+    transfer = receive(shop, order_id)
+    give(shop, transfer, order_id)
+    shop.wait(FINAL_S)
+    has_payment, is_asked = threading.Event(), threading.Event()
+    lock = unassigning.lock_orders
+
+    def lock_after_the_refund(*given: Any) -> Any:
+        has_payment.set()
+        if shop.resources.database.engine.dialect.name == "postgresql":  # SQLite has one writer at a time
+            assert is_asked.wait(20)
+        return lock(*given)
+
+    monkeypatch.setattr(unassigning, "lock_orders", lock_after_the_refund)
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(take, shop, transfer)
+        assert has_payment.wait(20)
+        answer = refund(shop, order_id, to=ELSEWHERE)
+        is_asked.set()
+        if shop.resources.database.engine.dialect.name == "postgresql":
+            assert answer.status_code == 200, answer.get_json()
+            assert isinstance(taken.exception(20), Conflict)
+        else:
+            assert (answer.status_code, taken.exception(20)) == (409, None)
+
+
 def test_it_may_be_claimed_for_the_order_that_it_named_again(shop: Shop) -> None:
     order_id, named = shop.create(), shop.create()
     transfer = receive(shop, order_id)
@@ -212,7 +290,7 @@ def test_it_may_be_claimed_for_the_order_that_it_named_again(shop: Shop) -> None
         session.execute(AuditEntry.__table__.delete())
     take(shop, transfer)
     (payment,) = shop.payments()
-    assert (payment.claimed_order_id, payment.unmatched_reason) == (order_id, "no_order"), "nobody knows, so no other"
+    assert (payment.claimed_order_id, payment.unmatched_reason) == (named, "no_order"), "nobody knows more"
 
 
 def test_of_many_who_move_it_at_once_one_order_has_it(shop: Shop) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -14,11 +17,18 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from api.domain.env import EnvMode
+from api.domain.errors import Unprocessable
+from api.secrets.box import SecretBox
+from api.secrets.keys import FixedKeys, make_key, parse_keys
+from api.services.idempotency import AnsweredBefore, KeptAnswer, Repeatable, carry_out_at_once, seal_answer
+from api.services.vendors.vendors import create_vendor
 from api.storage import sqlite
 from api.storage.db import Database
+from api.storage.direct import DirectPool, Job
 from api.storage.group_commit import GroupCommit
 from api.storage.migrations import upgrade
-from api.storage.rows import NewRow
+from api.storage.rows import NewRow, insert_rows
 from api.storage.statements import DirectConnection, Statement
 from api.storage.tables import Vendor
 from tests.api.conftest import START
@@ -52,14 +62,15 @@ def list_vendors(database: Database) -> list[str]:
         return [row.id for row in VENDORS.fetch(place)]
 
 
-def write_together(database: Database, rows: list[list[NewRow]]) -> list[Future[None]]:
-    """Have each list written by a thread of its own, all of them in one group, and wait until that is done."""
+def write_together(database: Database, writes: Sequence[list[NewRow] | Job]) -> list[Future[None]]:
+    """Have each write by a thread of its own, all of them in one group, and wait until that is done."""
+    jobs = [partial(insert_rows, rows=each) if isinstance(each, list) else each for each in writes]
     group = cast(GroupCommit, database._direct.at_once)
-    with ThreadPoolExecutor(len(rows)) as pool:
+    with ThreadPoolExecutor(len(jobs)) as pool:
         with database.write() as session:
             session.connection()  # nobody else writes until this has ended
-            written = [pool.submit(database.write_rows, each) for each in rows]
-            while len(group._waiting) < len(rows):
+            written = [pool.submit(database.write_at_once, each) for each in jobs]
+            while len(group._waiting) < len(jobs):
                 time.sleep(0)
         return written
 
@@ -146,3 +157,57 @@ def test_a_commit_that_fails_is_told_to_all_and_not_tried_again(
     assert list_vendors(database) == []
     monkeypatch.undo()
     database.write_rows([make_vendor(99)])
+
+
+def test_nobody_waits_for_the_connection_as_often_as_there_are_others(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One fault has each write by himself; if somebody else writes for long then, that is one wait and not six."""
+    impatient = database.connect_anew(lock_wait_ms=300)
+    other = sqlite3.connect(str(impatient.engine.url.database), isolation_level=None, check_same_thread=False)
+    opened, open_one = [], DirectPool.open
+
+    @contextmanager
+    def open_and_be_late(pool: DirectPool) -> Iterator[DirectConnection]:
+        opened.append(1)
+        with open_one(pool) as direct:
+            yield direct
+        other.execute("BEGIN IMMEDIATE")
+
+    with monkeypatch.context() as late:
+        late.setattr(DirectPool, "open", open_and_be_late)
+        faulty = [make_vendor(9), make_vendor(9)]
+        written = write_together(impatient, [faulty, *([make_vendor(number)] for number in range(COUNT))])
+    assert {type(each.exception()) for each in written} == {OperationalError}
+    assert len(opened) == 2
+    other.close()
+    impatient.close()
+    assert list_vendors(database) == []
+
+
+def test_a_key_that_comes_several_times_in_a_group_is_carried_out_once(database: Database) -> None:
+    """Whichever comes first and does not fail: the others get its answer, or are refused if they ask for other things.
+
+    In each group somebody fails, so that all write by themselves, in whichever order they came.
+    """
+    with database.write() as session:
+        vendor = create_vendor(session, "Tea & Co", START)
+    box = SecretBox(FixedKeys(parse_keys([make_key()], "SECRET_KEYS")))
+
+    def prepare(number: int, body: bytes) -> Job:
+        request = Repeatable(vendor_id=vendor.vendor_id, env_mode=EnvMode.TEST, key="k", address="/x?", body=body)
+        sealed = seal_answer(request, KeptAnswer(status=200, body=str(number)), box)
+        rows = [make_vendor(number), *([make_vendor(number)] if number == 0 else [])]
+        return lambda place: carry_out_at_once(place, rows, request=request, sealed=sealed, box=box, now=START)
+
+    jobs = [prepare(number, b"{}" if number < COUNT else b'{"other": 1}') for number in range(COUNT + 1)]
+    errors = [each.exception() for each in write_together(database, jobs)]
+    (kept,) = [int(each.removeprefix("ven_")) for each in list_vendors(database) if each != vendor.vendor_id]
+    assert errors[kept] is None
+    assert kept != 0
+    if kept < COUNT:
+        assert isinstance(errors[COUNT], Unprocessable)
+        told = {each.answer.body for each in errors if isinstance(each, AnsweredBefore)}
+        assert told == {str(kept)}
+    others = [type(each) for number, each in enumerate(errors) if number not in (kept, 0)]
+    assert set(others) <= {AnsweredBefore, Unprocessable}

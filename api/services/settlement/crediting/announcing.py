@@ -39,7 +39,7 @@ def announce_unmatched(session: Session, observation: ChainObservation, now: dat
     query = select(Payment).where(Payment.id.in_([row.id for row in untold]), *_IS_UNTOLD)
     # Who holds one is assigning it, and may wait for an order that is locked here.
     reached: dict[str, list[Payment]] = defaultdict(list)
-    for row in session.scalars(query.order_by(Payment.id).with_for_update(skip_locked=True)):
+    for row in session.scalars(query.order_by(Payment.id).with_for_update(skip_locked=True, key_share=True)):
         reached[row.recipient].append(row)
     for recipient, rows in reached.items():
         owner = find_owner(session, observation.chain_id, recipient)

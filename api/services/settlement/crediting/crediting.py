@@ -179,7 +179,7 @@ def _check_payments(session: Session, observation: ChainObservation) -> Sequence
     if observation.ends_at is not None:
         is_checked |= Payment.block_number > observation.ends_at
     query = select(Payment).where(Payment.id.in_(observation.checked), Payment.state.in_(CHECKED), is_checked)
-    return session.scalars(query.order_by(Payment.id).with_for_update()).all()
+    return session.scalars(query.order_by(Payment.id).with_for_update(key_share=True)).all()
 
 
 def _load_known(session: Session, observation: ChainObservation) -> Mapping[TransferKey, Payment]:
@@ -193,7 +193,7 @@ def _load_known(session: Session, observation: ChainObservation) -> Mapping[Tran
     query = select(Payment).where(
         Payment.chain_id == observation.chain_id, Payment.env_mode == observation.env_mode, is_known
     )
-    rows = session.scalars(query.order_by(Payment.id).with_for_update())
+    rows = session.scalars(query.order_by(Payment.id).with_for_update(key_share=True))
     return {(row.tx_hash, row.log_index): row for row in rows}
 
 
@@ -201,7 +201,7 @@ def _lock_payments(session: Session, ids: Collection[int]) -> Sequence[Payment]:
     if not ids:
         return ()
     query = select(Payment).where(Payment.id.in_(ids), Payment.order_id.is_(None))
-    return session.scalars(query.order_by(Payment.id).with_for_update()).all()
+    return session.scalars(query.order_by(Payment.id).with_for_update(key_share=True)).all()
 
 
 def _find_overdue(session: Session, observation: ChainObservation) -> Sequence[Payment]:
@@ -217,4 +217,4 @@ def _find_overdue(session: Session, observation: ChainObservation) -> Sequence[P
         Payment.env_mode == observation.env_mode,
         is_paid_here.exists(),  # not a join, which would begin with all orders of the chain
     )
-    return session.scalars(query.order_by(Payment.id).with_for_update()).all()
+    return session.scalars(query.order_by(Payment.id).with_for_update(key_share=True)).all()

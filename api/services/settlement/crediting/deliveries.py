@@ -35,7 +35,7 @@ def load_bridged(session: Session, env_mode: EnvMode, bridge_ids: Collection[str
         return []
     query = select(Payment).where(Payment.bridge_id.in_(bridge_ids), Payment.env_mode == env_mode)
     query = query.order_by(Payment.id).execution_options(populate_existing=True)
-    deliveries = session.scalars(query.where(Payment.kind.in_(DELIVERIES)).with_for_update()).all()
+    deliveries = session.scalars(query.where(Payment.kind.in_(DELIVERIES)).with_for_update(key_share=True)).all()
     return [*session.scalars(query.where(Payment.kind == TransferKind.DEPOSIT)), *deliveries]
 
 

@@ -16,14 +16,16 @@ from api.storage.tables import Payment, PaymentOrder
 def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: datetime) -> None:
     """Credit an order with a payment that was seen before it was known to be the order's.
 
-    What is assigned by hand may have reached another address of the same merchant.
+    What is assigned by hand may have reached another address of the same merchant, and names what it named before: it
+    may be taken away again.
     """
     if order is None:
         return
     if evidence != Evidence.ASSIGNED and row.kind == TransferKind.PAYMENT and row.recipient != order.settlement_address:
         return
-    row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
-    row.evidence = evidence
+    row.order_id, row.unmatched_reason, row.evidence, row.updated_at = order.id, "", evidence, now
+    if evidence != Evidence.ASSIGNED:
+        row.claimed_order_id = order.id
     count_anew(row)
     judge_moment(row, order)
 
@@ -31,12 +33,13 @@ def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: date
 def take_back(row: Payment, before: Mapping[str, Any], now: datetime) -> None:
     """Take a payment that was assigned by hand away again: it is as it was before, and its vendor hears of it again.
 
+    What its calls name, also if that is known only since, is the one order that it may be claimed for.
+
     Parameters
     ----------
     before : mapping
-        Its `claimed_order_id` and `unmatched_reason` of then; what is missing stays, or is the plainest.
+        Its `unmatched_reason` of then; the plainest without it.
     """
-    row.claimed_order_id = before.get("claimed_order_id", row.order_id)  # it may be claimed for no other
     row.unmatched_reason = before.get("unmatched_reason") or Unmatched.NO_ORDER
     row.order_id, row.evidence, row.updated_at = None, Evidence.NONE, now
     row.is_after_close, row.is_announced = False, False

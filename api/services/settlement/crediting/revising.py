@@ -31,7 +31,7 @@ class Revision:
     transfer : Transfer
         As it was proven, or agreed on by several endpoints.
     match : Match or None
-        What the proven transfer names; None where a bridge, a signature or a person says whose it is.
+        What the proven transfer names; None where a bridge or a signature says whose it is.
     """
 
     row: Payment
@@ -42,6 +42,8 @@ class Revision:
     def order_id(self) -> str | None:
         """The order that the payment belongs to by what is proven."""
         row, transfer = self.row, self.transfer
+        if row.evidence == Evidence.ASSIGNED:
+            return row.order_id
         if self.match is not None:
             return self.match.order_id if self.match.evidence != Evidence.NONE else None
         if row.evidence == Evidence.SIGNATURE and row.sender != transfer.sender:
@@ -82,7 +84,8 @@ def apply_revision(session: Session, revision: Revision, assessment: Assessment)
     is_same = transfer.sender in (row.sender, "")
     row.is_rejected = assessment.observation.is_rejected(transfer) or (row.is_rejected and is_same)
     row.sender = transfer.sender
-    if row.order_id is None and revision.match is not None and revision.match.order_id is not None:
+    is_open_to_claims = row.order_id is None or row.evidence == Evidence.ASSIGNED  # which may be taken back
+    if is_open_to_claims and revision.match is not None and revision.match.order_id is not None:
         row.claimed_order_id = revision.match.order_id  # it may be claimed for no other
     if row.kind == TransferKind.DEPOSIT:
         promise = transfer.promise
@@ -104,7 +107,7 @@ def apply_revision(session: Session, revision: Revision, assessment: Assessment)
 
 
 def _is_named(row: Payment, transfer: Transfer) -> bool:
-    """Whether what its calls name says whose a payment is, by what is proven of it."""
+    """Whether what its calls name says whose a payment is, or who may claim it, by what is proven of it."""
     if row.kind not in DELIVERIES:
         return row.evidence in (Evidence.NONE, Evidence.REFERENCE)
-    return row.evidence in (Evidence.NONE, Evidence.REFERENCE, Evidence.BRIDGE) and not transfer.bridge_id
+    return row.evidence != Evidence.SIGNATURE and not transfer.bridge_id

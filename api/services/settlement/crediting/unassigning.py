@@ -46,7 +46,7 @@ def unassign(session: Session, transfer_id: str, now: datetime) -> PaymentOrder:
         If it belongs to no order or counts by evidence, if its chain has lost it, if some of it goes back or was to, if
         its address has another owner since, or if its order has succeeded with it.
     """
-    payment = session.scalar(select(Payment).where(Payment.public_id == transfer_id).with_for_update())
+    payment = session.scalar(select(Payment).where(Payment.public_id == transfer_id).with_for_update(key_share=True))
     if payment is None:
         raise NotFound(f"There is no transfer {transfer_id!r}")
     if payment.order_id is None:

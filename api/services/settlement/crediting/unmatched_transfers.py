@@ -114,7 +114,7 @@ def assign(
     Conflict
         If the transfer has an order already, is not on its chain any more, or reached somebody else's address.
     """
-    payment = session.scalar(select(Payment).where(Payment.public_id == transfer_id).with_for_update())
+    payment = session.scalar(select(Payment).where(Payment.public_id == transfer_id).with_for_update(key_share=True))
     reached = None if payment is None else find_owner(session, payment.chain_id, payment.recipient)
     if payment is None or payment.kind != TransferKind.PAYMENT or owner not in (None, reached):
         raise NotFound(f"There is no transfer {transfer_id!r}")
