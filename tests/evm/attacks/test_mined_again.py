@@ -11,7 +11,6 @@ from eth_abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
-from api.domain.env import EnvMode
 from api.services.settlement.claims.signed_claims import prepare_claims, submit_claim
 from api.services.settlement.watching.watcher import BEHIND_FOR
 from tests.support.attacks import BASE, run
@@ -46,7 +45,7 @@ def shop(
 ) -> Iterator[ChainShop]:
     """A shop that has read what there is."""
     lent = databases.lend(request.param)
-    with chain_shop(nets, tmp_path, request.node.name, lent, env_modes=tuple(EnvMode)) as opened:
+    with chain_shop(nets, tmp_path, request.node.name, lent) as opened:
         opened.look(1)
         opened.pass_time(2, 6)
         yield opened
