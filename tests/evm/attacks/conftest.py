@@ -11,6 +11,7 @@ from api.domain.env import EnvMode
 from tests.support.attacks import BASE
 from tests.support.databases import DIALECTS, Databases
 from tests.support.evm import Contract
+from tests.support.first_looks import look_first
 from tests.support.main_net import MainNet
 from tests.support.settlement import ChainShop, chain_shop
 from tests.support.vyper_source import compiled
@@ -32,7 +33,7 @@ def shop(
 ) -> Iterator[ChainShop]:
     lent = databases.lend(request.param)
     with chain_shop(nets, tmp_path, request.node.name, lent, env_modes=env_modes) as opened:
-        opened.look(1)
+        look_first(opened)
         yield opened
 
 

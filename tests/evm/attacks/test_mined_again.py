@@ -17,6 +17,7 @@ from tests.support.attacks import BASE, run
 from tests.support.databases import DIALECTS, Databases
 from tests.support.evidence import data_of
 from tests.support.evm import FOREVER, Contract
+from tests.support.first_looks import look_first
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, somebody, transfer_data
 from tests.support.vyper_source import compile_source
@@ -46,7 +47,7 @@ def shop(
     """A shop that has read what there is."""
     lent = databases.lend(request.param)
     with chain_shop(nets, tmp_path, request.node.name, lent) as opened:
-        opened.look(1)
+        look_first(opened)
         opened.pass_time(2, 6)
         yield opened
 
