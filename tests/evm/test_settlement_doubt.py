@@ -17,6 +17,8 @@ from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_calls, hide_f
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
 
+pytestmark = pytest.mark.in_turns
+
 BASE = 8453
 THIEF = somebody("thief")
 SETTLED = 8

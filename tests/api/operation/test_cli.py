@@ -105,6 +105,7 @@ def test_a_name_is_no_vendors_id(run: Run, merchant: Merchant) -> None:
     assert merchant.id in run("keys", "list", merchant.id, "--json").output
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\nb"])
 def test_a_vendor_needs_a_name(run: Run, name: str) -> None:
     result = run("vendors", "create", name)
@@ -159,6 +160,7 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     assert shown.endswith(RECIPIENT)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

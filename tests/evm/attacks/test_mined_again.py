@@ -22,6 +22,8 @@ from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, somebody, transfer_data
 from tests.support.vyper_source import compile_source
 
+pytestmark = pytest.mark.in_turns
+
 PAYER = Account.from_key(b"p" * 32)
 TWO = {"order_price": {"currency": "USDC", "amount": 2, "decimals": 0}}
 WRITES_AN_EVENT = "0x60006000a000"

@@ -20,6 +20,8 @@ from tests.support.lying_rpc import Invention, Lie, LyingRpc, lying_rpc
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
 
+pytestmark = pytest.mark.in_turns
+
 Change = Callable[[dict[str, Any]], None]
 
 
