@@ -237,7 +237,8 @@ def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None
 def test_a_refund_of_a_bridged_payment_goes_to_who_deposited(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "bridge_delay")
-    shop.wait(25)
+    shop.wait(20)
+    shop.wait(FINAL_S)
     refund(shop, order_id)
     shop.wait(1)
     deposit, fill, back = shop.transfers()
