@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from tests.support import bounds_checked
 from tests.support.databases import databases, make_database_url, postgres_server, sqlite_folder
+from tests.support.in_turns import choose_turns
 from tests.support.logs import log_plainly
 from tests.support.small_disk import may_mount
 
@@ -80,9 +81,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out the tests that need what is not here, and begin with those that take long.
 
     A worker takes the next group or module when it has none, in this order. A long one at the end would leave the
-    others without work.
+    others without work. Cases that take turns on the databases are taken once.
     """
-    items.sort(key=_place)
+    items[:] = sorted(choose_turns(items), key=_place)
     for item in items:
         chance = next((chance for folder, chance in SECOND_CHANCES.items() if folder in _folders(item)), None)
         if chance:

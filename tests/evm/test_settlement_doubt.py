@@ -22,6 +22,8 @@ from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 BASE = 8453
 THIEF = somebody("thief")
 SETTLED = 8

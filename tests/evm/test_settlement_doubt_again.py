@@ -20,6 +20,8 @@ from tests.support.lying_rpc import LyingRpc, hide_calls, hide_logs, lying_rpc
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, chain_shop
 
+pytestmark = pytest.mark.in_turns
+
 BASE, ETHEREUM = 8453, 1
 
 

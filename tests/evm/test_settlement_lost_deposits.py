@@ -21,6 +21,8 @@ from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import FINAL_BLOCKS, PRICE, ChainShop, Wallet, chain_shop
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 BASE, ETHEREUM = 8453, 1
 SETTLED = 8
 """Looks until endpoints have been asked again."""

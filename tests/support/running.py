@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
+from click.testing import CliRunner
+
 FIRST_PORT, PORTS = 10_000, 6_000
 """Ports that no system which tests run on gives to outgoing connections."""
 _PORTS = cycle(FIRST_PORT + (os.getpid() * 97 + number) % PORTS for number in range(PORTS))
@@ -38,15 +40,15 @@ class RunningService:
         return bare | own | {"BASE_URL": self.url, "PYTHONUNBUFFERED": "1"}
 
     def run(self, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "api.cli", *words],
-            env=self.environment | settings,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        """Run a command to its end, in this process: starting another one takes longer than most commands.
+
+        A command that goes on, and the service itself, are processes of their own.
+        """
+        from api.cli.commands import main
+
+        environment = dict.fromkeys(SETTINGS) | self.environment | settings
+        done = CliRunner().invoke(main, words, prog_name="checkout", env=environment)
+        return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
     def begin(self, *words: str) -> subprocess.Popen[str]:
         """Start a command that goes on."""

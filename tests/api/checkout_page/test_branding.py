@@ -122,6 +122,7 @@ def test_nobody_sets_it_without_a_key(client: FlaskClient, assert_error: Callabl
     assert_error(client.patch(PATH, json=WHOLE, headers={"X-Api-Key": f"sk_test_{'x' * 43}"}), 401)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -254,6 +255,7 @@ def test_a_logo_goes_when_another_comes_unless_another_vendor_has_it_too(
     assert [client.get(url).status_code for url in (old, new)] == [404, 200]
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     "name",
     [

@@ -167,6 +167,7 @@ def test_the_answers_keep_to_themselves_what_the_customer_must_not_know(
         assert response.headers["Cache-Control"] == kept
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", POSTS)
 def test_another_site_changes_nothing(client: FlaskClient, path: str, name: str) -> None:
     body = {"chainId": 8453, "token": USDC.address, "quote_id": "qt_1", "action": "expire"}
@@ -235,6 +236,7 @@ def test_a_live_order_takes_no_test_money(client: FlaskClient, shop: Shop, asser
     assert (state["panel"], state["tone"], state["test_actions"]) == ("outcome", "notice", [])
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("name", "body", "problems"),
     [

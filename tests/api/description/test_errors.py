@@ -70,6 +70,7 @@ def test_nested_properties_have_dotted_paths(probe: FlaskClient, assert_error: C
     )
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("errors.7")
 @pytest.mark.parametrize(
     ("raw", "message"),
@@ -97,6 +98,7 @@ def test_bodies_that_are_not_json(probe: FlaskClient, raw: bytes, message: str) 
     assert message in row["message"]
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("errors.7")
 @pytest.mark.parametrize(
     ("value", "name"),

@@ -23,6 +23,7 @@ def probe(resources: Resources, standing: Callable[..., Flask]) -> FlaskClient:
     return standing("probe", resources, probe_app).test_client()
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("errors.4")
 @pytest.mark.parametrize(
     ("changes", "path", "message"),
@@ -61,6 +62,7 @@ DIGITS = "Expected at most 78 digits 0-9 and nothing else"
 RANGE = "Must be 1 to 2^256-1"
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("money.10")
 @pytest.mark.parametrize(
     ("amount", "message"),
@@ -101,6 +103,7 @@ def test_amounts_may_be_integers_or_digit_strings(probe: FlaskClient, amount: in
         assert response.get_json()["price"]["amount"] == str(amount)
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("links.19", "input.8", "input.9")
 @pytest.mark.parametrize(
     "url",

@@ -33,6 +33,7 @@ def test_every_list_with_a_cursor_is_tried_here(client: FlaskClient) -> None:
     assert found == set(LISTS)
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("errors.4")
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize("text", ["none", "evt_1", "po_é", "2026-03-01", "0"])

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -105,6 +106,7 @@ def test_a_name_is_no_vendors_id(run: Run, merchant: Merchant) -> None:
     assert merchant.id in run("keys", "list", merchant.id, "--json").output
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\nb"])
 def test_a_vendor_needs_a_name(run: Run, name: str) -> None:
     result = run("vendors", "create", name)
@@ -159,6 +161,7 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     assert shown.endswith(RECIPIENT)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -360,17 +363,7 @@ def children_of(process: subprocess.Popen[str], command: str) -> list[int]:
     return found
 
 
-def test_up_ends_when_the_api_ends(tmp_path: Path) -> None:
-    process = up(find_free_port(), tmp_path)
-    printed_key(process)
-    (serve,) = children_of(process, "serve")
-    os.kill(serve, signal.SIGKILL)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "`checkout serve` ended with status -9" in said
-
-
-def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
+def test_up_replaces_a_worker_that_is_killed_and_ends_when_the_api_ends(tmp_path: Path) -> None:
     process = up(find_free_port(), tmp_path)
     try:
         printed_key(process)
@@ -380,12 +373,18 @@ def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
         deadline = time.monotonic() + 60
         while len(present := children_of(process, "worker")) < 2 or workers[0] in present:
             assert time.monotonic() < deadline
+            threading.Event().wait(0.05)
         assert process.poll() is None
-    finally:
+        (serve,) = children_of(process, "serve")
+        os.kill(serve, signal.SIGKILL)
+    except BaseException:
         process.send_signal(signal.SIGTERM)
+        raise
+    finally:
         _, said = process.communicate(timeout=60)
-    assert process.returncode == 0, said
+    assert process.returncode == 1
     assert "`checkout worker` was killed by signal 9; it is started again." in said
+    assert "`checkout serve` ended with status -9" in said
 
 
 def test_a_process_takes_the_system_clock(config: Config) -> None:

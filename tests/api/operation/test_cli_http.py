@@ -120,6 +120,8 @@ def listen(service: RunningService, *words: str) -> Iterator[Callable[[str], str
     assert process.stderr is not None
     with process.stdout, process.stderr:
         try:
+            if "--json" in words:  # what is no JSON is told beside it
+                assert "Ready!" in process.stderr.readline()
             yield expect
         finally:
             process.send_signal(signal.SIGINT)
@@ -207,7 +209,6 @@ def test_what_is_triggered_comes_to_the_listener_signed(service: RunningService,
 
 def test_the_listener_goes_on_when_nobody_takes_an_event(service: RunningService) -> None:
     with listen(service, "--forward-to", "http://127.0.0.1:9/hook", "--events", "payment_failed", "--json") as expect:
-        service.run("orders", "list")
         for _ in range(2):
             order_id = read_json(service.run("webhooks", "trigger", "payment_failed", "--json"))["payment_order_id"]
             told = json.loads(expect("payment_failed"))

@@ -114,6 +114,7 @@ def test_the_same_request_is_carried_out_once(scene: Scene, name: str) -> None:
     assert read_all(scene) == before
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("idempotency.5")
 @ALL
 def test_another_request_with_the_key_changes_nothing(
@@ -128,6 +129,7 @@ def test_another_request_with_the_key_changes_nothing(
     assert read_all(scene) == before
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("idempotency.8")
 @ALL
 def test_what_is_refused_leaves_the_key_free(scene: Scene, name: str) -> None:
@@ -177,6 +179,7 @@ def test_a_key_without_an_api_key_is_refused_for_that(client: FlaskClient, merch
     assert client.post("/api/v1/payment_link", json=LINK, headers={"Idempotency-Key": "k"}).status_code == 401
 
 
+@pytest.mark.in_turns
 @ALL
 def test_no_answer_is_repeated_to_a_key_that_may_not_ask(scene: Scene, name: str) -> None:
     """Nor is a key told that the request was carried out, or that the body is another one."""

@@ -52,6 +52,7 @@ def test_prices_that_add_up_are_taken(shop: Shop, items: tuple[dict[str, Any], .
     assert order["order_price"]["amount"] == 42_500_000
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("items", "path", "message"),
     [

@@ -114,6 +114,7 @@ def test_a_mixed_case_address_with_a_wrong_checksum_gets_no_money(
     )
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     "title",
     [

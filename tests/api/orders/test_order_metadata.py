@@ -54,6 +54,7 @@ def test_metadata_of_a_closed_order_is_changed_too_and_told_from_then_on(shop: S
     assert told[-1] == {"late": "1"}
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("body", "path"),
     [

@@ -116,6 +116,7 @@ def test_by_status_and_reason_together_and_page_by_page(shop: Shop) -> None:
     assert seen == sorted(short, reverse=True)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("query", "path"),
     [

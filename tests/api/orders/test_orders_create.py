@@ -79,6 +79,7 @@ def test_missing_nested_properties_are_dotted_paths(shop: Shop, assert_error: Ca
     assert [row["path"] for row in response.get_json()["error"]] == list(expected)
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule(
     "links.6",
     "links.11",
@@ -189,6 +190,7 @@ def test_bad_input_is_named(
         assert session.scalar(select(func.count()).select_from(PaymentOrder)) == 0
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("orders.3", "money.9", "money.10", "money.11", "money.12")
 @pytest.mark.parametrize("amount", [1, 10**18, UINT256_MAX])
 @pytest.mark.parametrize("kind", [int, str])

@@ -237,7 +237,8 @@ def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None
 def test_a_refund_of_a_bridged_payment_goes_to_who_deposited(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "bridge_delay")
-    shop.wait(25)
+    shop.wait(20)
+    shop.wait(FINAL_S)
     refund(shop, order_id)
     shop.wait(1)
     deposit, fill, back = shop.transfers()
@@ -263,6 +264,7 @@ LOST = ("0x" + "00" * 20, "0x" + "ee" * 20, "0x" + "00" * 18 + "dead", "0x833589
 OF_EVERYBODY = ("0x4200000000000000000000000000000000000006", "0xca11bde05977b3631167028862be2a173976ca11")
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("to", [*LOST, *OF_EVERYBODY, "vitalik.eth", ""])
 def test_money_is_not_sent_where_it_would_be_lost(shop: Shop, assert_error: Callable[..., None], to: str) -> None:
     assert_error(refund(shop, paid(shop), to=to), 400)
@@ -275,6 +277,7 @@ def test_the_vendor_may_say_where_to(shop: Shop) -> None:
     assert shop.transfers()[-1].recipient == ELSEWHERE
 
 
+@pytest.mark.in_turns
 @pytest.mark.rule("refunds.4")
 @pytest.mark.parametrize("amount", ["0", "-1", "1000001", 1.5, "1e3", None])
 def test_an_amount_that_is_none_or_too_much(shop: Shop, assert_error: Callable[..., None], amount: object) -> None:
@@ -302,6 +305,7 @@ def test_the_decimals_are_those_of_the_amount_and_not_of_the_price(shop: Shop) -
     assert int(answer["refunds"][0]["amount"]) * 2 == int(transfer["amount"]), "half of the one whole token that came"
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("body", "problem"),
     [

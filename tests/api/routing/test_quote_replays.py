@@ -60,6 +60,7 @@ def test_the_same_quote_comes_back_to_the_byte(ask: Ask, client: FlaskClient, am
     assert json.dumps(answer.get_json()) == json.dumps(quote)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("fortune", [10**15, 10**16])
 def test_a_quote_that_was_cut_says_so_and_comes_back_to_the_byte(
     ask: Ask, client: FlaskClient, fortune: int, tmp_path: Path

@@ -74,7 +74,7 @@ def check_conservation(steps: list[dict[str, Any]], *, start: tuple[str, int], a
 def test_amounts_are_those_of_the_library(ask: Callable[..., Any], resources: Resources, side: str) -> None:
     router, draw, found = resources.market.router, random.Random(20), 0
     tokens = sorted(resources.market.snapshot.tokens, key=lambda token: token.key)
-    for _ in range(50):
+    for _ in range(20):
         token_in, token_out = draw.sample(tokens, 2)
         fixed = token_in if side == "exact_in" else token_out
         amount = draw.randrange(1, 10 ** (fixed.decimals + 4))
@@ -109,7 +109,7 @@ def test_amounts_are_those_of_the_library(ask: Callable[..., Any], resources: Re
         start = (token_in.symbol, token_in.chain_id)
         left = check_conservation(route["steps"], start=start, amount=best.amount_in)
         assert left[(token_out.symbol, token_out.chain_id)] == best.amount_out
-    assert found > 25
+    assert found > 10
 
 
 def test_a_query_keeps_the_fixed_amount(resources: Resources) -> None:

@@ -27,7 +27,7 @@ from api.serving import server, stream
 from api.serving.sockets import EvenProtocol
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant
-from tests.support.stream import BODY, PATH, ask, check_answer, events, messages, served, without_ids
+from tests.support.stream import BODY, PATH, QUICK, ask, check_answer, check_end, events, messages, served, without_ids
 
 
 @pytest.fixture
@@ -81,9 +81,9 @@ def test_a_wrong_key_is_told_so_and_closed(address: str, merchant: Merchant) -> 
             connection.recv(timeout=10)
         assert caught.value.rcvd is not None
         assert caught.value.rcvd.code == stream.CLOSE_WRONG_KEY
-    assert requests.get(f"http://{address}{PATH}", params=BODY, headers=wrong, timeout=10).status_code == 401
+    assert requests.get(f"http://{address}{PATH}", params=QUICK, headers=wrong, timeout=10).status_code == 401
     with connect(f"ws://{address}{PATH}", additional_headers=merchant.headers()) as connection:
-        check_answer(ask(connection, BODY))
+        check_end(ask(connection, QUICK))
 
 
 def test_bad_parameters_of_server_sent_events_are_a_plain_error(address: str) -> None:
@@ -100,12 +100,12 @@ def test_bad_parameters_of_server_sent_events_are_a_plain_error(address: str) ->
 def test_socket_frames_and_events_count_against_one_limit(make_app: Callable[..., Flask]) -> None:
     with served(make_app(rate_limit_keyless=3)) as address:
         with connect(f"ws://{address}{PATH}") as connection:
-            check_answer(ask(connection, BODY))
-            check_answer(ask(connection, BODY))
-            assert requests.get(f"http://{address}{PATH}", params=BODY, timeout=10).status_code == 200
-            (error,) = ask(connection, BODY)
+            check_end(ask(connection, QUICK))
+            check_end(ask(connection, QUICK))
+            assert requests.get(f"http://{address}{PATH}", params=QUICK, timeout=10).status_code == 200
+            (error,) = ask(connection, QUICK)
             assert error["code"] == "429"
-        refused = requests.get(f"http://{address}{PATH}", params=BODY, timeout=10)
+        refused = requests.get(f"http://{address}{PATH}", params=QUICK, timeout=10)
         assert refused.status_code == 429
         assert int(refused.headers["Retry-After"]) >= 1
 
@@ -116,7 +116,7 @@ def test_a_key_has_the_higher_limit(make_app: Callable[..., Flask], merchant: Me
         connect(f"ws://{address}{PATH}", additional_headers=merchant.headers()) as connection,
     ):
         for _ in range(3):
-            check_answer(ask(connection, BODY))
+            check_end(ask(connection, QUICK))
 
 
 def tell(resources: Resources, query: RouteQuery, **options: Any) -> Iterator[dict[str, Any]]:

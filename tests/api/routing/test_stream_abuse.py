@@ -25,7 +25,7 @@ from api.serving.server import MESSAGE_BYTES
 from api.storage.db import Database
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant
-from tests.support.stream import BODY, PATH, ask, check_answer, messages, served
+from tests.support.stream import BODY, PATH, QUICK, ask, check_end, messages, served
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
 """Nothing here depends on the database."""
@@ -69,12 +69,12 @@ def test_a_bad_frame_gets_the_error_body_and_the_socket_lives_on(
         assert (error["type"], error["code"]) == ("error", code)
         if path is not None:
             assert path in [problem["path"] for problem in error["error"]]
-        check_answer(ask(connection, BODY))
+        check_end(ask(connection, QUICK))
 
 
 def test_a_question_in_the_address_of_a_socket_is_refused(address: str) -> None:
     with connect(f"ws://{address}{PATH}?inputAmount=1") as connection:
-        (error,) = ask(connection, BODY)
+        (error,) = ask(connection, QUICK)
         assert [problem["path"] for problem in error["error"]] == ["inputAmount"]
 
 
@@ -109,16 +109,16 @@ def test_an_address_holds_so_many_sockets_and_no_more(address: str) -> None:
             with pytest.raises(ConnectionClosed):
                 connection.recv(timeout=10)
         given = {"X-Request-Id": "order-7.a"}
-        refused = requests.get(f"http://{address}{PATH}", params=BODY, headers=given, timeout=10)
+        refused = requests.get(f"http://{address}{PATH}", params=QUICK, headers=given, timeout=10)
         assert refused.status_code == 429
         assert (refused.headers["X-Request-Id"], refused.headers["Retry-After"]) == ("order-7.a", "30")
         assert set(refused.json()) == {"message", "code", "error"}
         assert requests.get(f"http://{address}/healthz", timeout=10).status_code == 200
-        check_answer(ask(held[0], BODY))
+        check_end(ask(held[0], QUICK))
     finally:
         for connection in held:
             connection.close()
-    while requests.get(f"http://{address}{PATH}", params=BODY, timeout=10).status_code == 429:
+    while requests.get(f"http://{address}{PATH}", params=QUICK, timeout=10).status_code == 429:
         pass  # the server takes note of the closings in its own time
 
 
@@ -135,12 +135,16 @@ def test_who_sends_a_body_slowly_keeps_nobody_else_waiting(
         for _ in range(threads + 1):
             line = lines.enter_context(socket.create_connection((host, int(port))))
             line.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
-        query = BODY if path == PATH else {}
+        query = QUICK if path == PATH else {}
         answer = requests.get(f"http://{address}{path}", params=query, headers=merchant.headers(), timeout=20)
         assert answer.status_code == 200
 
 
-def test_a_client_that_leaves_while_it_is_answered_frees_its_place(address: str) -> None:
+def test_a_client_that_leaves_while_it_is_answered_frees_its_place(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address has few places here: each search takes its time, also when nobody listens any more."""
+    monkeypatch.setattr(stream, "PER_ADDRESS", 3)
     for _ in range(stream.PER_ADDRESS + 1):
         with suppress(ConnectionClosed, OSError):  # the last one may be refused already
             connection = connect(f"ws://{address}{PATH}", close_timeout=0)
@@ -150,9 +154,9 @@ def test_a_client_that_leaves_while_it_is_answered_frees_its_place(address: str)
     received = [{"code": "429"}]
     while received[-1].get("code") == "429":  # the server takes note of the closings when their searches are over
         with connect(f"ws://{address}{PATH}") as connection, suppress(ConnectionClosed, OSError):
-            received = ask(connection, BODY)
+            received = ask(connection, QUICK)
     assert received[-1]["type"] == "done"
-    while requests.get(f"http://{address}{PATH}", params=BODY, timeout=10).status_code == 429:
+    while requests.get(f"http://{address}{PATH}", params=QUICK, timeout=10).status_code == 429:
         pass
 
 
@@ -184,7 +188,7 @@ def test_a_failure_half_way_tells_nothing_of_the_inside(resources: Resources, ma
         with connect(f"ws://{address}{PATH}") as connection:
             route, error = ask(connection, BODY)
         assert (route["type"], error["type"], error["code"]) == ("route", "error", "500")
-        text = requests.get(f"http://{address}{PATH}", params=BODY, timeout=10).text
+        text = requests.get(f"http://{address}{PATH}", params=QUICK, timeout=10).text
     for secret in ("secret", "ZeroDivision", "Traceback"):
         assert secret not in text
         assert secret not in json.dumps(error)
@@ -196,6 +200,6 @@ def test_a_key_is_not_called_wrong_while_the_database_is_away(resources: Resourc
         served(build_app(gone)) as address,
         connect(f"ws://{address}{PATH}", additional_headers=merchant.headers()) as connection,
     ):
-        (error,) = ask(connection, BODY)
+        (error,) = ask(connection, QUICK)
     assert error["code"] == "503"
     gone.database.close()

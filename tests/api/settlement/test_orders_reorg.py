@@ -130,7 +130,8 @@ def test_a_reorganisation_while_the_chain_is_read_loses_nothing(shop: Shop, monk
         return reading
 
     monkeypatch.setattr(SimulatedLedger, "read", read_and_change)
-    shop.wait(6)
+    shop.wait(3)
+    shop.wait(3)
     assert changed
     assert shop.history(order_id) == ["created/", "processing/", "success/"]
     assert shop.order(order_id)["amount_received"] == str(10**18)

@@ -66,7 +66,7 @@ def test_another_vendors_key_in_the_demo_file_is_not_taken(resources: Resources)
 @pytest.mark.timeout(180)
 def test_a_restart_changes_nothing_for_a_shop(tmp_path: Path) -> None:
     seen = []
-    for _ in range(3):
+    for _ in range(2):
         with run_service(tmp_path) as running:
             secret = running.run("webhooks", "listen", "--print-secret")
             listed = running.run("orders", "list", "--json")

@@ -13,6 +13,8 @@ from api.services.orders.expiry import PATIENCE, expire_orders
 from tests.support.attacks import BASE, ETHEREUM
 from tests.support.settlement import PRICE, ChainShop, Wallet
 
+pytestmark = pytest.mark.in_turns
+
 LIFE = timedelta(minutes=31)
 
 

@@ -15,6 +15,8 @@ from tests.support.evm import Contract
 from tests.support.settlement import PRICE, ChainShop, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 
 @pytest.mark.rule("evidence.6")
 @pytest.mark.parametrize("amount_out", [0, 1])

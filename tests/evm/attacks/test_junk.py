@@ -25,6 +25,8 @@ from tests.support.attacks import BASE, ETHEREUM, run
 from tests.support.evm import ACTOR, Contract
 from tests.support.settlement import PRICE, ChainShop, Wallet
 
+pytestmark = pytest.mark.in_turns
+
 APPROVE, TRANSFER_FROM = bytes.fromhex("095ea7b3"), bytes.fromhex("23b872dd")
 
 JUNK = {

@@ -25,6 +25,8 @@ from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, somebody, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 OpenShop = Callable[[int], tuple[ChainShop, Sequence[LyingRpc]]]
 YES = "0x1626ba7e" + "00" * 28
 OWNER: LocalAccount = Account.from_key(b"o" * 32)

@@ -24,6 +24,8 @@ from tests.support.lying_rpc import lying_rpc
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, somebody
 
+pytestmark = pytest.mark.in_turns
+
 OpenShop = Callable[..., ChainShop]
 BLOCKS_AHEAD = 400
 

@@ -11,16 +11,18 @@ from eth_abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
-from api.domain.env import EnvMode
 from api.services.settlement.claims.signed_claims import prepare_claims, submit_claim
 from api.services.settlement.watching.watcher import BEHIND_FOR
 from tests.support.attacks import BASE, run
 from tests.support.databases import DIALECTS, Databases
 from tests.support.evidence import data_of
 from tests.support.evm import FOREVER, Contract
+from tests.support.first_looks import look_first
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, somebody, transfer_data
 from tests.support.vyper_source import compile_source
+
+pytestmark = pytest.mark.in_turns
 
 PAYER = Account.from_key(b"p" * 32)
 TWO = {"order_price": {"currency": "USDC", "amount": 2, "decimals": 0}}
@@ -46,8 +48,8 @@ def shop(
 ) -> Iterator[ChainShop]:
     """A shop that has read what there is."""
     lent = databases.lend(request.param)
-    with chain_shop(nets, tmp_path, request.node.name, lent, env_modes=tuple(EnvMode)) as opened:
-        opened.look(1)
+    with chain_shop(nets, tmp_path, request.node.name, lent) as opened:
+        look_first(opened)
         opened.pass_time(2, 6)
         yield opened
 

@@ -13,6 +13,8 @@ from tests.support.evm import Contract
 from tests.support.settlement import PRICE, ChainShop, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 MAX = 2**256 - 1
 
 

@@ -15,6 +15,8 @@ from tests.support.settlement import PRICE, ChainShop, somebody
 from tests.support.uniswap import _v2_core
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 SPECK, WEI = 10**4, 10**15
 
 

@@ -19,6 +19,8 @@ from tests.support.main_net import placed
 from tests.support.settlement import PRICE, ChainShop, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 CUSTOMER: LocalAccount = Account.from_key(b"c" * 32)
 ANOTHER: LocalAccount = Account.from_key(b"d" * 32)
 

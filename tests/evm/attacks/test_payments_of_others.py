@@ -63,6 +63,7 @@ def test_a_fill_of_something_else_answers_no_deposit(shop: ChainShop) -> None:
 
 
 @pytest.mark.rule("service.7")
+@pytest.mark.parametrize("env_modes", [tuple(EnvMode)], ids=["both"])
 def test_one_chain_in_both_environments_keeps_them_apart(shop: ChainShop) -> None:
     """Test and live on the same endpoints, each with addresses of its own; none can have the other's."""
     live = open_another(shop, f"live of {shop.address}", EnvMode.LIVE)

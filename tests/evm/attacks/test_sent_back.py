@@ -14,6 +14,8 @@ from tests.support.evidence import data_of
 from tests.support.settlement import PRICE, ChainShop, Wallet, somebody, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 ASKED = {"requested": True, "sent": False, "final": False}
 """Whether there is something to sign, by status."""
 

@@ -25,6 +25,8 @@ from tests.support.evm import Contract
 from tests.support.settlement import PRICE, ChainShop, open_another, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 BUSY = "0x" + "b5" * 20
 """Stands for an exchange's wallet, or a contract that everybody uses."""
 APPROVE, TRANSFER_FROM = bytes.fromhex("095ea7b3"), bytes.fromhex("23b872dd")

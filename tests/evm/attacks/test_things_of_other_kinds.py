@@ -14,6 +14,8 @@ from tests.support.settlement import PRICE, ChainShop, open_another, transfer_da
 from tests.support.uniswap import _v2_core
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 CONTRACTS = {
     "hand_over": "thing",
     "hand_over_some": "thing",

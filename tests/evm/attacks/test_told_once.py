@@ -15,9 +15,12 @@ from api.services.settlement.watching.rescans import rescan_transaction
 from tests.evm.attacks.test_mined_again import send_again
 from tests.support.attacks import BASE
 from tests.support.databases import DIALECTS, Databases
+from tests.support.first_looks import look_first
 from tests.support.lying_rpc import Invention, Lie, LyingRpc, lying_rpc
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
+
+pytestmark = pytest.mark.in_turns
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -39,7 +42,7 @@ def told(
         urls = {BASE: tuple(each.url for each in endpoints)}
         lent = databases.lend(request.param)
         shop = stack.enter_context(chain_shop(nets, tmp_path, request.node.name, lent, endpoints=urls))
-        shop.look(1)
+        look_first(shop)
         yield Told(shop=shop, endpoints=endpoints)
 
 

@@ -21,6 +21,8 @@ from tests.support.evm import Contract
 from tests.support.settlement import PRICE, ChainShop, Wallet, transfer_data
 from tests.support.vyper_source import compiled
 
+pytestmark = pytest.mark.in_turns
+
 APPROVE, TRANSFER_FROM = bytes.fromhex("095ea7b3"), bytes.fromhex("23b872dd")
 THIEF: LocalAccount = Account.from_key(b"t" * 32)
 OWNER: LocalAccount = Account.from_key(b"o" * 32)

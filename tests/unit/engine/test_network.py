@@ -135,7 +135,7 @@ def test_where_nothing_takes_what_a_full_market_declines_the_plan_is_refused() -
 
 def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
     plans = 0
-    for seed in range(120):
+    for seed in range(60):
         rng = random.Random(f"spare {seed}")
         router = Router(Snapshot(random_markets(rng)))
         tokens = sorted(router.graph.tokens, key=str)
@@ -154,7 +154,7 @@ def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
                 assert plan.add_up_output(plan.replay(route.amount_in - 1)) < amount, seed
             except QuoteRefused:
                 continue
-    assert plans > 15
+    assert plans > 7
 
 
 def test_no_path_takes_nothing() -> None:
