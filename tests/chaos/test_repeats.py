@@ -27,7 +27,7 @@ from api.storage.tables import IdempotencyKey, PaymentOrder, WebhookEvent
 from tests.support.running import run_service
 from tests.support.shop import LINK
 
-KEYS = 40
+KEYS = 100
 CLIENTS = 32
 WEB_WORKERS = "2"
 """Server processes."""
@@ -44,7 +44,7 @@ class Seen:
 
 @pytest.mark.rule("idempotency.3")
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
-def test_forty_keys_that_come_32_times_at_once_make_forty_orders(
+def test_a_hundred_keys_that_come_32_times_at_once_make_a_hundred_orders(
     dialect: str, make_database_url: Callable[[str], str], tmp_path: Path
 ) -> None:
     url = make_database_url(dialect)

@@ -16,7 +16,7 @@ from routing_engine import Certificate, Router, RouteRequest, Snapshot
 from tests.support.certificate_attacks import PARTS, Attack, attack, count_hops, fill, find_rival, judge, list_ways
 from tests.support.dirty_markets import make_market
 
-ATTACKS = int(os.environ.get("ATTACKS", "200"))
+ATTACKS = int(os.environ.get("ATTACKS", "500"))
 RUNS = 4
 
 
