@@ -35,16 +35,17 @@ def compare(problem, state, threshold, scratch, columns):
 
 
 try_columns.price_columns = compare
-rng = random.Random(2)
-consistent, mixed = constant_product_market(tokens=14, pools=50), Snapshot(mixed_markets(rng), gas_prices=GAS_PRICES)
-for snapshot, few in ((consistent, arrivals.FEW), (consistent, 0), (mixed, 0)):  # few 0: nobody is a hub
-    arrivals.FEW, arrivals.LARGE, router = few, 0, Router(snapshot)
-    for _ in range(2):
+rng, other, counts = random.Random(2), random.Random(0), []
+consistent, mixed = constant_product_market(tokens=14, pools=50), Snapshot(mixed_markets(other), gas_prices=GAS_PRICES)
+for snapshot, few, pairs, rng in ((consistent, arrivals.FEW, 2, rng), (consistent, 0, 2, rng), (mixed, 0, 1, other)):
+    arrivals.FEW, arrivals.LARGE, router, compared = few, 0, Router(snapshot), 0  # few 0: nobody is a hub
+    for _ in range(pairs):
         token_in, token_out = rng.sample(router.graph.tokens, 2)
         for amount in (10**18, 10**22):
             asked = {"token_in": token_in, "token_out": token_out, "amount": amount, "max_hops": 5, "max_splits": 3}
             router.find_routes(RouteRequest(**asked, time_budget_ms=600_000))
-print(json.dumps([compared, wrong, hoped]))
+    counts.append(compared)
+print(json.dumps([counts, wrong, hoped]))
 """
 
 
@@ -53,7 +54,7 @@ def test_the_columns_found_are_those_of_a_whole_search() -> None:
         [sys.executable, "-c", SCRIPT], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True
     )
     assert found.returncode == 0, found.stderr
-    compared, wrong, hoped = json.loads(found.stdout)
-    assert compared > 100
+    counts, wrong, hoped = json.loads(found.stdout)
+    assert min(counts) > 100
     assert hoped > 10
     assert wrong == 0
