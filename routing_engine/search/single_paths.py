@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from routing_engine.deadline import QUOTE
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
@@ -34,7 +36,9 @@ def find_best_single(query: Query, allowed: Mask, max_hops: int) -> Single | Non
     single = query.find_single(allowed, max_hops)
     request = query.request
     is_alone = request.max_splits == 1 and request.side == Side.EXACT_IN and not request.objective.weighs_time
-    if not is_alone or query.budget.is_spent() or (single and not _loses_much(query, single.route)):
+    if not is_alone or query.budget.is_spent():
+        return single
+    if single and not (_loses_much(query, single.route) and _may_fill_markets(query, allowed)):
         return single
     return _find_within_limits(query, allowed, max_hops, single)
 
@@ -44,6 +48,18 @@ def _loses_much(query: Query, route: Route) -> bool:
     start, end = _find_ends(query, query.request)
     units = query.graph.units
     return float(units[start] * route.amount_out) < (1.0 - LOST) * float(units[end] * route.amount_in)
+
+
+def _may_fill_markets(query: Query, allowed: Mask) -> bool:
+    """Whether a market takes less than the input is worth, as far as prices are known.
+
+    Where none does, the label with most is the best one to go on from, and the kernel has kept it.
+    """
+    graph, start = query.graph, query.graph.index[query.request.token_in]
+    edges = graph.forward.edges
+    taken = edges["x_max"] * graph.units[graph.source]
+    is_full = taken < graph.units[start] * float(query.request.amount)
+    return bool(np.any(is_full & allowed[edges["market"]]))
 
 
 def _find_ends(query: Query, request: RouteRequest) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import recorded
 from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.search import single_paths
 from tests.support.markets import market_of, token
 
 POOLS = """
@@ -50,6 +51,16 @@ def test_it_is_found_too_where_more_paths_may_be_used_and_find_nothing(max_split
     alone = router.find_routes(replace(request, max_splits=1)).best()
     assert result.best().amount_out_net >= alone.amount_out_net
     assert result.certificate is not None
+
+
+def test_where_no_market_is_filled_nothing_more_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The larger of two labels is the better one then. Each such search took a hundred times as long as the path."""
+    asked: list[float] = []
+    monkeypatch.setattr(single_paths, "find_within_limits", lambda *given: asked.append(given[3]) or [])
+    request = RouteRequest(token_in=token("A"), token_out=token("C@10"), amount=10**21, max_hops=3, max_splits=1)
+    for text, count in ((POOLS.replace("max=40 ", ""), 0), (POOLS.replace("max=40 ", "max=500 "), 1)):
+        Router(Snapshot(market_of(text), gas_prices={1: 0})).find_routes(request)
+        assert len(asked) == count
 
 
 @pytest.mark.shared_data
