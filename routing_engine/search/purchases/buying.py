@@ -43,9 +43,9 @@ DOUBTFUL, SAME = 1e-4, 1e-3
 """Part of the input that may be saved from which on it is sold from nothing again, unless it differs by no more than
 this part from the one for which that was done, or saved no more than that."""
 
-FEW, AGAIN = 16, 4
-"""Up to how many paths are the best for an input that differs by less than `ALIKE`, too; and how often it is sold from
-nothing again at most."""
+FEW, NEARBY, AGAIN = 16, 0.03, 4
+"""Up to how many paths are the best for an input that differs by no more than this part, too; and how often it is sold
+from nothing again at most."""
 
 SAVED, MUCH_SAVED, PROVEN = 3e-5, 0.02, 3e-6
 """Part of the cost that a further look must have saved for another to be taken; and for one over usual hops; and part
@@ -177,7 +177,7 @@ class Purchase:
         are best for one nearby, too.
         """
         for _ in range(AGAIN):
-            amount, same = bought.flows.amount, ALIKE if bought.allocation.count <= FEW else SAME
+            amount, same = bought.flows.amount, NEARBY if bought.allocation.count <= FEW else SAME
             if self._open <= DOUBTFUL or is_alike(amount, bought.searched, same) or self._splitter.is_over:
                 break
             found = self._basket.match(sell(self._query, self._allowed, amount), amount)

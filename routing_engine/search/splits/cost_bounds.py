@@ -9,6 +9,9 @@ from routing_engine.search.splits.split import FEW, PROVEN, PROVEN_OF_FEW, Split
 WIDE = 1e-2
 """Relative gap from which on an input is bounded in a second way, though at the same rate."""
 
+GAS_ALONE = 0.5
+"""Part of a cost that the least gas of any route must be for it to be a bound by itself."""
+
 
 def bound_cost(splitter: Splitter, allocation: Allocation, gross: float) -> Bounds:
     """Return what no route that gives the request's output costs less than, gas valued in the input.
@@ -24,6 +27,8 @@ def bound_cost(splitter: Splitter, allocation: Allocation, gross: float) -> Boun
         What it costs.
     """
     wanted, slope, known = float(splitter.request.amount), allocation.slope, allocation.least_input
+    if splitter.least_gas > GAS_ALONE * gross:  # the input is next to nothing, and so is what bounds say of it
+        known = known._replace(of_hops=max(known.of_hops, splitter.least_gas))
     average, is_few = wanted / gross, allocation.count <= FEW
     proven, rate = gross * (1.0 - (PROVEN_OF_FEW if is_few else PROVEN)), min(slope, average)
     if slope <= 0.0 or max(known) >= proven:

@@ -28,6 +28,11 @@ OPEN = 1e-6
 MORE, MANY = 3, 32
 """Paths more than may be used that an exchange adds, and paths that a first division may have."""
 
+VERY_FEW = 4
+"""Up to so many paths, a first division has no more than that. Of more, where much is open, one of the whole amount has
+as many as any request may use: they are dropped in one order, whatever the limit is, so a larger limit keeps more.
+"""
+
 DROPPED_TOGETHER, SPARE, FEW_MORE = 4, 1.5, 4
 """One in so many paths, the smallest, are dropped together where there are more than so many times what may be used and
 a few more."""
@@ -69,9 +74,12 @@ class FewPaths:
             Paths, each time of the whole amount, from which to look for more than may be used.
         """
         exchanged = best = self._exchange(found)
-        parts = (1.0, *SMALLER) if found.is_open(WIDE_OPEN) else (1.0,)
-        for start, part in product(starts, parts):
-            few = self._drop_to_limit(self._divide([(edges, taken * part) for edges, taken in start], self._most))
+        is_open, most = found.is_open(WIDE_OPEN), self._most
+        if is_open and self._limit > VERY_FEW:
+            most = MAX_SPLITS
+        for start, part in product(starts, (1.0, *SMALLER) if is_open else (1.0,)):
+            few = self._drop_to_limit(self._divide([(edges, taken * part) for edges, taken in start], most))
+            most = self._most
             if few.net > -inf and part < 1.0:
                 few = self._allocate(few.list_parts(), found.amount)
             best = max(best, self._exchange(few), key=attrgetter("net"))

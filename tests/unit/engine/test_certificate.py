@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from routing_engine import Certificate
+from routing_engine import Certificate, Router, RouteRequest, Snapshot
 from routing_engine.certificate import Bounds
 from routing_engine.search.allocations.input_bounds import bound_inputs
 
@@ -100,3 +100,14 @@ def test_where_a_unit_of_input_is_worth_next_to_nothing_floats_prove_nothing_abo
     assert least.of_hops == 0
     steep = bound_inputs(wanted, 1e18, 0.0, 1e6, Bounds(wanted * (1 + 1e-12), inf))
     assert steep.of_hops == pytest.approx(1e18, rel=2e-9)
+
+
+def test_a_purchase_of_next_to_nothing_is_proven_by_the_gas_of_any_route() -> None:
+    """Of 4 units of USDC and gas for a dollar, 7,280 bps were open: a bound of the input proves nothing there."""
+    snapshot = Snapshot.sandbox()
+    ends = {"token_in": snapshot.token("USDC@1"), "token_out": snapshot.token("AAVE@1")}
+    result = Router(snapshot).find_routes(RouteRequest(**ends, amount=10**10, side="exact_out"))
+    assert result.best().amount_in_gross > 10**5 * result.best().amount_in
+    assert result.certificate is not None
+    assert result.certificate.gap_bps is not None
+    assert result.certificate.gap_bps < 1.0
