@@ -35,14 +35,14 @@ def compare(problem, state, threshold, scratch, columns):
 
 
 try_columns.price_columns = compare
-rng, other, counts = random.Random(2), random.Random(0), []
+rng, other, counts = random.Random(3), random.Random(0), []
 consistent, mixed = constant_product_market(tokens=14, pools=50), Snapshot(mixed_markets(other), gas_prices=GAS_PRICES)
-for snapshot, few, pairs, rng in ((consistent, arrivals.FEW, 2, rng), (consistent, 0, 2, rng), (mixed, 0, 1, other)):
+for snapshot, few, pairs, rng in ((consistent, arrivals.FEW, 1, rng), (consistent, 0, 1, rng), (mixed, 0, 1, other)):
     arrivals.FEW, arrivals.LARGE, router, compared = few, 0, Router(snapshot), 0  # few 0: nobody is a hub
     for _ in range(pairs):
         token_in, token_out = rng.sample(router.graph.tokens, 2)
         for amount in (10**18, 10**22):
-            asked = {"token_in": token_in, "token_out": token_out, "amount": amount, "max_hops": 5, "max_splits": 3}
+            asked = {"token_in": token_in, "token_out": token_out, "amount": amount, "max_hops": 4, "max_splits": 3}
             router.find_routes(RouteRequest(**asked, time_budget_ms=600_000))
     counts.append(compared)
 print(json.dumps([counts, wrong, hoped]))
