@@ -82,7 +82,8 @@ class RouteRequest:
         Use markets on these chains only, bridges between them among these; kept as a frozenset. The tokens' own must be
         among them.
     deny_chains : collection of int
-        Never pass through these; kept as a frozenset. Single markets are left out by `Router.find_routes`.
+        Never pass through these; kept as a frozenset. Single markets are left out by `Router.find_routes`,
+        which takes their ids as `without`; so is a token, by the ids of all markets that have it.
     gas_prices : mapping of int to int, optional
         Wei per gas unit by chain id; overrides the snapshot's.
     time_budget_ms : int, optional

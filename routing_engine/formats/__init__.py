@@ -50,7 +50,10 @@ def load(path: str | Path, accept: Collection[Transfers] = ()) -> Contents:
         return native.parse(document, str(path))
     if "pools" in document:
         return neutral.parse(document, str(path), accept)
-    raise BadMarketFile(str(path), "format", f"is neither {native.FORMAT!r} nor is there a list of 'pools'")
+    remedy = (
+        "; deltas are read by formats.load_deltas, or History.open(market, deltas=…)" if "blocks" in document else ""
+    )
+    raise BadMarketFile(str(path), "format", f"is neither {native.FORMAT!r} nor is there a list of 'pools'{remedy}")
 
 
 def load_deltas(path: Path, to_block: int | None = None, accept: Collection[Transfers] = ()) -> list[Contents]:

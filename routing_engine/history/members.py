@@ -103,7 +103,7 @@ def _read_head(file: IO[bytes], offset: int, end: int, path: Path) -> Member | N
     owner, length, size = FIELD.unpack_from(start, FIXED.size)
     if (magic, owner) != (START, OWNER) or length != extra - 4 or size <= FIXED.size + extra:
         raise BadRecording(
-            str(path), f"byte {offset}", "begins no block: this is no recording; deltas go with a market"
+            str(path), f"byte {offset}", "begins no block: this is no recording; a market takes its deltas as deltas=…"
         )
     if offset + size > end:
         _refuse_further(file, offset, path)

@@ -62,7 +62,7 @@ class TokenTable:
         if len(found) > 1:
             found = [token for token in found if _is_well_known(token)] or found
         if not found:
-            raise UnknownToken("token", f"{name!r} is not in this market{self._suggestions(label)}")
+            raise UnknownToken("token", f"{name!r} is not in this market{self._suggest(label, chain)}")
         if len(found) > 1:
             listed = sorted(found, key=lambda token: -self._uses[token])[:SHOWN]
             choices = ", ".join(f"{token.key} ({self._uses[token]} markets)" for token in listed)
@@ -74,11 +74,15 @@ class TokenTable:
         found = (self.at(chain_id, address) for chain_id in sorted(chains))
         return [token for token in found if token]
 
-    def _suggestions(self, label: str) -> str:
+    def _suggest(self, label: str, chain: str) -> str:
         import difflib
 
+        chains = sorted({token.chain_id for token in self._by_key.values()})
+        chains = chains if chain and int(chain) not in chains else []
+        said = f"; its chains are {', '.join(map(str, chains))}" if chains else ""
         near = difflib.get_close_matches(label.upper(), self._by_symbol, n=SHOWN)
-        return f"; did you mean {', '.join(str(self._by_symbol[symbol][0]) for symbol in near)}?" if near else ""
+        names = ", ".join(str(self._by_symbol[symbol][0]) for symbol in near)
+        return f"{said}; did you mean {names}?" if names else said
 
 
 def _is_well_known(token: Token) -> bool:

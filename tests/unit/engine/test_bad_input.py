@@ -55,7 +55,8 @@ def test_tokens_go_by_name_and_by_address(router: Router) -> None:
     [
         ({"token_in": C}, UnknownToken, r"token_in: C@1 \(0x.*63@1\) is not in this market; .*snapshot.token"),
         ({"token_out": "C@1"}, UnknownToken, "token_out: 'C@1' is not in this market"),
-        ({"token_out": "B@10"}, UnknownToken, "token_out: 'B@10' is not in this market; did you mean B@1"),
+        ({"token_out": "B@10"}, UnknownToken, "'B@10' is not in this market; its chains are 1; did you mean B@1"),
+        ({"token_out": f"{B.address}@9"}, UnknownToken, "@9' is not in this market; its chains are 1"),
         ({"token_out": "A@1"}, InvalidRequest, "token_out: is the same token as token_in"),
         ({"token_in": replace(A, decimals=6)}, InvalidRequest, "token_in: A@1 has 18 decimals in this market, not 6"),
         (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from routing_engine.errors import InvalidMarket
+from routing_engine import Snapshot
+from routing_engine.errors import BadMarketFile, InvalidMarket
 from routing_engine.markets import ConstantProductPool, pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_fee, read_reserves, read_tokens
 from routing_engine.markets.cryptoswap.readers import build_read
@@ -81,6 +84,13 @@ def test_kybers_name_of_a_pairs_fee_is_read() -> None:
     assert (market.reserve0, market.reserve1, market.fee_pips) == (5_000, 7_000, 3_000)
     with pytest.raises(PoolRefused, match="fee_unknown"):
         pool_readers()["uniswap"](record | {"kyber_swapFee": None}, record["id"], read_tokens(record))
+
+
+def test_deltas_that_are_opened_as_a_market_say_how_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "deltas.json"
+    path.write_text(json.dumps({"meta": {}, "blocks": []}))
+    with pytest.raises(BadMarketFile, match="load_deltas"):
+        Snapshot.load(path)
 
 
 @pytest.mark.parametrize("count", [4, 8])
