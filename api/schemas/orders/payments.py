@@ -21,7 +21,7 @@ from api.schemas.orders.payment_links import (
     WHERE_PAID,
     OrderPriceAnswer,
 )
-from api.schemas.orders.refunds import RefundAnswer, TransferAnswer
+from api.schemas.orders.refunds import QUOTED, QuotedAnswer, RefundAnswer, TransferAnswer
 from api.services.orders.payability import NotPayable
 
 
@@ -65,6 +65,17 @@ class TransactionAnswer(AnswerSchema):
     chain_id = fields.Integer(metadata={"description": "Its chain", "example": 8453})
     hash = HashText("Its hash")
     timestamp = Moment("When its block was made")
+    quoted = fields.Nested(
+        QuotedAnswer,
+        allow_none=True,
+        metadata={"description": f"{QUOTED}, and for what a bridge delivered: that has it beside the deposit"},
+    )
+
+
+class ToldTransactionAnswer(TransactionAnswer):
+    """One of them, as an event told of it; one that was stored before lacks what came later."""
+
+    sometimes = frozenset({"quoted"})
 
 
 class StrandedAnswer(AnswerSchema):
