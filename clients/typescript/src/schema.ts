@@ -978,6 +978,10 @@ export interface components {
             action: components["schemas"]["Action"];
             /** @description Quote of this order, for paying as the payer chose */
             quote_id?: string;
+            /** @description With `token`: the chain that it is paid from. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
+            chain_id?: number;
+            /** @description Of `pay`, `underpay`, `overpay`, `bridge_delay`, `bridge_fail`: the address of the token that it is paid with, on `chain_id`; the order is quoted in it first, as its page does. `quote_id` names a quote that is there already */
+            token?: string;
             /** @description With `pay`: the price reaches you and names no order, as what an exchange sends. The order stays as it is, and `payment_unmatched` tells of the transfer */
             without_reference?: boolean;
         };

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from unittest.mock import ANY
 
 from api.services.checkout.quotes import quote_order
 from api.services.simulator.wallet import PAYER
 from api.storage.tables import QuotePayer, StoredQuote
 from routing_engine.reference import token_registry
+from tests.api.conftest import Merchant
 from tests.support.shop import Shop
 from tests.support.simulated_payments import send
 
@@ -33,6 +36,40 @@ def pay(shop: Shop, chain_id: int, token: str, action: str = "pay") -> tuple[str
         "amount_max": str(quote.amount_in_max),
     }
     return order_id, quoted
+
+
+def test_a_shop_says_in_which_token_an_order_is_paid(shop: Shop, assert_error: Callable[..., None]) -> None:
+    """Found: a quote_id came from the order's page only, so paying in another token could not be scripted."""
+    weth = token_registry.token("WETH", 1).address
+    order_id = shop.create()
+    shop.simulate(order_id, "pay", chain_id=1, token=weth)
+    shop.wait(FINAL_S)
+    order = shop.order(order_id)
+    assert order["payment_order_status"] == "success"
+    assert order["transfers"][0]["quoted"]["symbol"] == "WETH"
+    with shop.resources.database.read() as session:
+        assert session.query(StoredQuote).filter_by(order_id=order_id).count() == 1
+    wish = {"chain_id": 1, "token": weth}
+    assert_error(shop.act(order_id, "pay", **wish), 400, {"token": ANY})
+    other = shop.create()
+    assert_error(shop.act(other, "pay", token=weth), 400, {"chain_id": ANY})
+    assert_error(shop.act(other, "pay", chain_id=1), 400, {"token": ANY})
+    assert_error(shop.act(other, "pay", chain_id=5, token=weth), 400, {"chain_id": ANY})
+    assert_error(shop.act(other, "pay", chain_id=8453, token=weth), 400, {"token": ANY})
+    assert_error(shop.act(other, "expire", **wish), 400, {"token": ANY})
+    assert_error(shop.act(other, "pay", quote_id="qt_1", **wish), 400, {"quote_id": ANY})
+    assert_error(shop.act(other, "pay", without_reference=True, **wish), 400, {"token": ANY})
+    assert_error(shop.act("po_1", "pay", **wish), 404)
+    with shop.resources.database.read() as session:
+        assert session.query(StoredQuote).filter_by(order_id=other).count() == 0
+
+
+def test_nobody_elses_order_is_quoted(shop: Shop, other_merchant: Merchant, assert_error: Callable[..., None]) -> None:
+    order_id = shop.create()
+    rival = Shop(client=shop.client, resources=shop.resources, clock=shop.clock, merchant=other_merchant)
+    assert_error(rival.act(order_id, "pay", chain_id=8453, token=NATIVE), 404)
+    with shop.resources.database.read() as session:
+        assert session.query(StoredQuote).filter_by(order_id=order_id).count() == 0
 
 
 def lower(quoted: dict[str, Any]) -> dict[str, Any]:

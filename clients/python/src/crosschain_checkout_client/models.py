@@ -337,6 +337,17 @@ class Simulate(TypedDict):
     """
     quote_id: NotRequired[str]
     """Quote of this order, for paying as the payer chose."""
+    chain_id: NotRequired[int]
+    """With `token`: the chain that it is paid from.
+
+    One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum).
+    """
+    token: NotRequired[str]
+    """Of `pay`, `underpay`, `overpay`, `bridge_delay`, `bridge_fail`: the address of the token that it is paid with,
+    on `chain_id`; the order is quoted in it first, as its page does.
+
+    `quote_id` names a quote that is there already.
+    """
     without_reference: NotRequired[bool]
     """With `pay`: the price reaches you and names no order, as what an exchange sends.
 
