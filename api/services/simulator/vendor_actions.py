@@ -19,7 +19,6 @@ from api.services.orders.views import describe_orders
 from api.services.resources import Resources
 from api.services.simulator import wallet as wallet
 from api.services.simulator.actions import refuse_outstanding, require_simulated, require_test, run_action
-from api.services.vendors.owned_addresses import Owner
 from api.storage.tables import PaymentOrder
 
 
@@ -65,7 +64,7 @@ def simulate_for(
     if wish.without_reference and wish.action != Action.PAY:
         raise InvalidData.at("without_reference", "Goes with the action pay alone")
     if wish.chain_id is not None and wish.token is not None:
-        quote_id = _make_quote(resources, (vendor_id, env_mode), order_id, wish.chain_id, wish.token)
+        quote_id = _make_quote(resources, vendor_id, env_mode, order_id, wish.chain_id, wish.token)
         wish = replace(wish, quote_id=quote_id)
     now = resources.clock.now()
     with resources.database.write() as session:
@@ -83,10 +82,12 @@ def simulate_for(
         return describe_orders(resources, session, [order])[0]
 
 
-def _make_quote(resources: Resources, owner: Owner, order_id: str, chain_id: int, token: str) -> str:
+def _make_quote(
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, chain_id: int, token: str
+) -> str:
     """Quote an order in a token, as its page does; return the quote's id."""
     with resources.database.read() as session:
-        order = find_order(session, *owner, order_id)
+        order = find_order(session, vendor_id, env_mode, order_id)
         require_test(order)
         if order.status in AFTER_CLOSE:
             raise InvalidData.at("token", f"Leave it out: the order is {order.status}, and no quote pays it")
