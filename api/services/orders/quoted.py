@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.payments import GONE
 from api.domain.transfers import TransferKind
+from api.services.routing.token_serializers import checksum
 from api.storage.statements import Place, Statement
 from api.storage.tables import Payment, QuotePayer, StoredQuote
 
@@ -119,7 +120,7 @@ def describe_quoted(quote: Any | None, origin: Any) -> dict[str, Any] | None:
         return None
     return {
         "chain_id": int(quote.chain_id),
-        "token": quote.token_address,
+        "token": checksum(quote.token_address),
         "symbol": quote.token_symbol,
         "decimals": int(quote.token_decimals),
         "amount": str(quote.amount_in),

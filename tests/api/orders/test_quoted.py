@@ -94,10 +94,7 @@ def test_a_payment_over_a_bridge_says_what_its_payer_was_quoted(shop: Shop) -> N
     assert told == {deposit: transfer["quoted"], transfer["hash"]: None}
     last = shop.events(order_id)[-1]
     assert last["type"] == "payment_success"
-    assert {row["hash"]: row["quoted"] and lower(row["quoted"]) for row in last["data"]["transactions"]} == {
-        deposit: {**quoted, "hash": deposit},
-        transfer["hash"]: None,
-    }
+    assert last["data"]["transactions"] == order["transactions"]
     (line,) = read_lines(shop)
     assert line["quoted_chain_id"] == "1"
     assert line["quoted_token_symbol"] == "WETH"
