@@ -122,7 +122,8 @@ def simulate(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     """Let something happen to a test order, on the simulated chains.
 
     The answer shows the order as it is now; within seconds the service sees what happened, and moves the order on.
-    `pay` for an order that is closed already rehearses `paid_after_close`.
+    `pay` for an order that is closed already rehearses `paid_after_close`. With `chain_id` and `token` it is paid in
+    another token.
     """
     key, wish = get_caller_key(), Wish(**(body | {"action": Action(body["action"])}))
     return simulate_for(get_resources(), key.vendor_id, key.env_mode, order_id, wish)

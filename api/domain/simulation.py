@@ -38,5 +38,7 @@ FITS: Mapping[Action, frozenset[OrderStatus]] = MappingProxyType(
     }
 )
 """In which statuses each action makes sense."""
+PAID_IN_A_TOKEN = (Action.PAY, Action.UNDERPAY, Action.OVERPAY, Action.BRIDGE_DELAY, Action.BRIDGE_FAIL)
+"""What a payer does with a token of their choice."""
 AFTER_CLOSE = frozenset({OrderStatus.SUCCESS, OrderStatus.FAILED, OrderStatus.CANCELLED, OrderStatus.REFUNDED})
 """In which a vendor's `pay` rehearses money that comes for a closed order; customers' pages offer no such thing."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from marshmallow import fields
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields, validates_schema
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
-from api.domain.simulation import Action
+from api.domain.simulation import PAID_IN_A_TOKEN, Action
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields.limited import ChoiceField
+from api.schemas.fields.addresses import Address
+from api.schemas.fields.limited import ChoiceField, SupportedChain
 from api.schemas.fields.plain import FlagField, FreeObject, TextField
 from api.schemas.fields.texts import AddressText, Digits, HashText, MaybeHash, Moment, Text, UrlText, Word
 from api.schemas.orders.payment_links import (
@@ -21,7 +25,7 @@ from api.schemas.orders.payment_links import (
     WHERE_PAID,
     OrderPriceAnswer,
 )
-from api.schemas.orders.refunds import RefundAnswer, TransferAnswer
+from api.schemas.orders.refunds import QUOTED, QuotedAnswer, RefundAnswer, TransferAnswer
 from api.services.orders.payability import NotPayable
 
 
@@ -65,6 +69,17 @@ class TransactionAnswer(AnswerSchema):
     chain_id = fields.Integer(metadata={"description": "Its chain", "example": 8453})
     hash = HashText("Its hash")
     timestamp = Moment("When its block was made")
+    quoted = fields.Nested(
+        QuotedAnswer,
+        allow_none=True,
+        metadata={"description": f"{QUOTED}, and for what a bridge delivered: that has it beside the deposit"},
+    )
+
+
+class ToldTransactionAnswer(TransactionAnswer):
+    """One of them, as an event told of it; one that was stored before lacks what came later."""
+
+    sometimes = frozenset({"quoted"})
 
 
 class StrandedAnswer(AnswerSchema):
@@ -158,12 +173,36 @@ class SimulateSchema(BaseSchema):
         },
     )
     quote_id = TextField(max_length=64, metadata={"description": "Quote of this order, for paying as the payer chose"})
+    chain_id = SupportedChain(metadata={"description": "With `token`: the chain that it is paid from", "example": 1})
+    token = Address(
+        metadata={
+            "description": f"Of {', '.join(f'`{each}`' for each in PAID_IN_A_TOKEN)}: the address of the token that it "
+            "is paid with, on `chain_id`; the order is quoted in it first, as its page does. `quote_id` names a quote "
+            "that is there already",
+            "example": "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+        }
+    )
     without_reference = FlagField(
         metadata={
             "description": "With `pay`: the price reaches you and names no order, as what an exchange sends. The order "
             "stays as it is, and `payment_unmatched` tells of the transfer"
         }
     )
+
+    @validates_schema
+    def _check_token(self, data: Mapping[str, Any], **_: Any) -> None:
+        given = data.keys() & {"chain_id", "token"}
+        if not given:
+            return
+        if len(given) == 1:
+            (missing,) = {"chain_id", "token"} - given
+            raise ValidationError("Required beside the other: a token is one contract on one chain", missing)
+        if data["action"] not in PAID_IN_A_TOKEN:
+            raise ValidationError(f"Goes with {', '.join(PAID_IN_A_TOKEN)} alone", "token")
+        if "quote_id" in data:
+            raise ValidationError("Leave it out: with chain_id and token a quote is made", "quote_id")
+        if data.get("without_reference"):
+            raise ValidationError("Leave it out: a payment that names no order is in the settlement token", "token")
 
 
 class OrderListAnswer(AnswerSchema):

@@ -27,6 +27,24 @@ EXAMPLE = {
 """10 USDC of 25."""
 
 
+class QuotedAnswer(AnswerSchema):
+    """What a payer was quoted for something that came: what left the wallet before a swap, no chain is asked."""
+
+    chain_id = fields.Integer(metadata={"description": "The chain that it was to be paid from", "example": 1})
+    token = AddressText("The token that it was to be paid with")
+    symbol = Text("The symbol of this token", example="WETH")
+    decimals = fields.Integer(metadata={"description": "How many decimal places it has", "example": 18})
+    amount = Digits("What it was to take at the rate of the quote, in smallest units of this token")
+    amount_max = Digits("The most that the transaction that the wallet was given takes of it")
+    hash = HashText("The payer's transaction, on `chain_id`: this one a chain has shown")
+
+
+QUOTED = (
+    "What its payer was quoted: the quote that the wallet was given last before this was seen, of those that fit what "
+    "came. It is no proof of what left the wallet; null where no quote is known"
+)
+
+
 class TransferAnswer(AnswerSchema):
     """Something that reached the merchant for the order, whichever token it is."""
 
@@ -38,6 +56,7 @@ class TransferAnswer(AnswerSchema):
     amount = Digits("Smallest units of this token")
     amount_left = Digits("What no refund was asked for yet")
     sender = MaybeAddress("Whose money it was; empty where that can't be told", data_key="from", attribute="from")
+    quoted = fields.Nested(QuotedAnswer, allow_none=True, metadata={"description": QUOTED})
     evidence = Word(Evidence, "Why it counts")
     status = Word(PaymentState, "How sure it is; only what is `final` can be sent back")
 

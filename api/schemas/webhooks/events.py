@@ -18,7 +18,7 @@ from api.schemas.fields.paging import IdField, PlaceField
 from api.schemas.fields.plain import EnvModeField, FreeObject
 from api.schemas.fields.texts import Digits, MaybeHash, Moment, Text, Word
 from api.schemas.orders.payment_links import ORDER_EXAMPLE, OrderPriceAnswer
-from api.schemas.orders.payments import TransactionAnswer
+from api.schemas.orders.payments import ToldTransactionAnswer
 from api.schemas.orders.refunds import ToldRefundAnswer
 from api.schemas.orders.unmatched_transfers import UnmatchedTransferAnswer
 
@@ -55,7 +55,7 @@ class EventDataSchema(AnswerSchema):
         allow_none=True,
     )
     transactions = fields.List(
-        fields.Nested(TransactionAnswer),
+        fields.Nested(ToldTransactionAnswer),
         metadata={
             "description": "Those of the order that weigh most, oldest first: all, or a hundred where it has more; or "
             "the transfer's"

@@ -17,6 +17,7 @@ from api.domain.payments import COUNTED
 from api.domain.transfers import TransferKind
 from api.services.checkout.paid_quote import find_paid_quote, load_own_quote
 from api.services.checkout.quote import OrderQuote
+from api.services.orders.money import Money
 from api.services.orders.reading import find_unpaid_order, read_payable_order
 from api.services.orders.views import PublicOrder, describe_publicly
 from api.services.resources import Resources
@@ -143,7 +144,7 @@ def load_order_and_money(
     with resources.database.read_one_state() as session:
         stored = read_payable_order(session, order_id)
         order = describe_publicly(resources, stored)
-        return order, _find_money_seen(resources, session, order, stored.money.payments, quote_id)
+        return order, _find_money_seen(resources, session, order, stored.money, quote_id)
 
 
 def _find_unpaid(resources: Resources, order_id: str) -> tuple[PublicOrder, MoneySeen] | None:
@@ -174,12 +175,11 @@ def _list_chain_ids(resources: Resources, env_mode: EnvMode) -> frozenset[int]:
 
 
 def _find_money_seen(
-    resources: Resources, session: Session, order: PublicOrder, rows: Sequence[Payment], quote_id: str | None
+    resources: Resources, session: Session, order: PublicOrder, money: Money, quote_id: str | None
 ) -> MoneySeen:
-    chain_ids = _list_chain_ids(resources, order.env_mode)
+    rows, chain_ids = money.payments, _list_chain_ids(resources, order.env_mode)
     answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
-    # Looked up one by one: of thousands of specks that took seconds, each time that somebody looked at the page.
-    quote = find_paid_quote(session, [row for row in rows if (row.chain_id, row.tx_hash) in order.main_transactions])
+    quote = find_paid_quote(session, money, order.main_transactions)
     if quote is None and quote_id is not None and not rows:
         quote = load_own_quote(session, order.order_id, quote_id)
     return MoneySeen(

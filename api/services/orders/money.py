@@ -16,6 +16,7 @@ from api.domain.clock import format_time
 from api.domain.funds import Credit, Funds, add_up
 from api.domain.payments import CHECKED, COUNTED, GONE, PaymentState
 from api.domain.transfers import TransferKind
+from api.services.orders.quoted import Payer, choose_quote, describe_quoted, group_by_payer, load_given
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
 
@@ -36,10 +37,13 @@ class Money:
         Those in a canonical block, of all kinds, oldest first.
     refunds : sequence of Refund
         What was asked for, oldest first.
+    quotes : sequence
+        What its payers were given; see `api.services.orders.quoted`.
     """
 
     payments: Sequence[Payment] = ()
     refunds: Sequence[Refund] = ()
+    quotes: Sequence[Any] = ()
 
     @property
     def received(self) -> list[Payment]:
@@ -54,6 +58,18 @@ class Money:
         """Return by what its payer parted with it: of what a bridge delivered, the deposit; None where unknown."""
         deposit = self._deposits.get(payment.bridge_id or payment.source_tx_hash or "")
         return deposit or (None if payment.bridge_id else payment)
+
+    def find_quote(self, row: Payment) -> Any | None:
+        """Return by which quote a payer sent something, a deposit or a payment; None where no quote fits."""
+        if not self.quotes or row.kind not in (TransferKind.DEPOSIT, TransferKind.PAYMENT):
+            return None
+        arrived: int | None = row.amount
+        if row.kind == TransferKind.DEPOSIT:
+            arrived = self._delivered.get(row.id)
+            is_known = row.is_built or arrived is not None
+        else:
+            is_known = row.source_tx_hash is None
+        return choose_quote(self._given.get((row.order_id or "", row.sender), ()), row, arrived) if is_known else None
 
     def asked_back(self, payment_id: int) -> int:
         """Return how much of a payment the merchant wants to send back, or has sent beyond that; smallest units."""
@@ -126,6 +142,16 @@ class Money:
         return {row.bridge_id or row.tx_hash: row for row in self.payments if row.kind == TransferKind.DEPOSIT}
 
     @cached_property
+    def _delivered(self) -> Mapping[int, int]:
+        """What the merchant got for each deposit, by the key of its row; made once."""
+        origins = ((self.find_origin(row), row.amount) for row in self.received)
+        return {row.id: amount for row, amount in origins if row is not None and row.kind == TransferKind.DEPOSIT}
+
+    @cached_property
+    def _given(self) -> Mapping[Payer, list[Any]]:
+        return group_by_payer(self.quotes)
+
+    @cached_property
     def _refunds_of(self) -> Mapping[int, list[Refund]]:
         """Refunds by the payment that they are about; anybody can make an order have thousands of payments."""
         found: dict[int, list[Refund]] = defaultdict(list)
@@ -157,18 +183,29 @@ def load_money(session: Session, order_ids: Collection[str]) -> Mapping[str, Mon
     if payments:  # nothing is sent back of nothing
         for refund in session.scalars(select(Refund).where(Refund.order_id.in_(payments)).order_by(Refund.id)):
             refunds[refund.order_id].append(refund)
+    quotes: dict[str, list[Any]] = defaultdict(list)
+    for quote in load_given(session, payments):
+        quotes[quote.order_id].append(quote)
     return {
-        order_id: Money(payments=payments.get(order_id, ()), refunds=refunds.get(order_id, ()))
+        order_id: Money(
+            payments=payments.get(order_id, ()), refunds=refunds.get(order_id, ()), quotes=quotes.get(order_id, ())
+        )
         for order_id in order_ids
     }
 
 
 def list_transactions(money: Money) -> list[dict[str, Any]]:
-    """Describe every transaction of an order once."""
+    """Describe every transaction of an order once, and what its payer was quoted for it."""
     found: dict[tuple[int, str], datetime] = {}
+    quoted: dict[tuple[int, str], dict[str, Any] | None] = {}
     for row in money.payments:
-        found.setdefault((row.chain_id, row.tx_hash), row.mined_at)
-    return [{"chain_id": chain, "hash": text, "timestamp": format_time(at)} for (chain, text), at in found.items()]
+        place = row.chain_id, row.tx_hash
+        found.setdefault(place, row.mined_at)
+        quoted[place] = quoted.get(place) or describe_quoted(money.find_quote(row), row)
+    return [
+        {"chain_id": place[0], "hash": place[1], "timestamp": format_time(at), "quoted": quoted[place]}
+        for place, at in found.items()
+    ]
 
 
 def sum_funds(order: PaymentOrder, money: Money) -> Funds:

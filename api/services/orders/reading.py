@@ -24,6 +24,7 @@ from api.domain.errors import NotFound
 from api.domain.payments import GONE
 from api.services.orders.chain_reads import SETTLEMENT_READ_AT
 from api.services.orders.money import NO_MONEY, Money
+from api.services.orders.quoted import read_given
 from api.services.vendors.brands import BRAND_COLUMNS
 from api.storage.db import Database
 from api.storage.statements import Place, Statement
@@ -209,7 +210,8 @@ def _read_money(place: Place, rows: Sequence[Any]) -> StoredOrder:
 
 def _count(transfers: Sequence[Any], place: Place, order_id: str) -> Money:
     refunds: Sequence[Any] = _REFUNDS.fetch(place, {"order_id": order_id})
-    return Money(payments=[each for each in transfers if each.state not in GONE], refunds=refunds)
+    counted = [each for each in transfers if each.state not in GONE]
+    return Money(payments=counted, refunds=refunds, quotes=read_given(place, order_id) if counted else ())
 
 
 def _describe_unpaid(rows: Sequence[Any]) -> StoredOrder:

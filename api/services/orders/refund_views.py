@@ -12,7 +12,8 @@ from api.domain.audit import AuditAction, Change
 from api.domain.clock import format_time
 from api.domain.ids import IdPrefix
 from api.services.orders.money import Money
-from api.storage.tables import Refund
+from api.services.orders.quoted import describe_quoted
+from api.storage.tables import Payment, Refund
 from routing_engine.model import Token
 
 
@@ -44,21 +45,24 @@ def describe_refunds(money: Money) -> list[dict[str, Any]]:
 
 def describe_transfers(money: Money) -> list[dict[str, Any]]:
     """Describe what reached the merchant for an order, oldest first, with what is left to send back of each."""
-    return [
-        {
-            "id": row.public_id,
-            "chain_id": row.chain_id,
-            "hash": row.tx_hash,
-            "timestamp": format_time(row.mined_at),
-            "token": row.token_address,
-            "amount": str(row.amount),
-            "amount_left": str(max(0, row.amount - money.asked_back(row.id))),
-            "from": "" if (origin := money.find_origin(row)) is None else origin.sender,
-            "evidence": row.evidence,
-            "status": row.state,
-        }
-        for row in money.received
-    ]
+    return [_describe_transfer(money, row) for row in money.received]
+
+
+def _describe_transfer(money: Money, row: Payment) -> dict[str, Any]:
+    origin = money.find_origin(row)
+    return {
+        "id": row.public_id,
+        "chain_id": row.chain_id,
+        "hash": row.tx_hash,
+        "timestamp": format_time(row.mined_at),
+        "token": row.token_address,
+        "amount": str(row.amount),
+        "amount_left": str(max(0, row.amount - money.asked_back(row.id))),
+        "from": "" if origin is None else origin.sender,
+        "quoted": None if origin is None else describe_quoted(money.find_quote(origin), origin),
+        "evidence": row.evidence,
+        "status": row.state,
+    }
 
 
 def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from api.domain.payments import GONE
 from api.domain.transfer_filter import TransferFilter
 from api.domain.transfers import TransferKind
 from api.services.orders.csv_cells import make_safe, write_address, write_amount, write_cell, write_lines
+from api.services.orders.quoted import Payer, choose_quote, group_by_payer, load_given
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import has_reached, is_unmatched
 from api.services.vendors.owned_addresses import Owner
@@ -32,6 +33,7 @@ COLUMNS = (
     *("chain_id", "chain", "token_symbol", "token_address", "amount", "amount_decimal"),
     *("is_settlement_token", "is_after_close", "payer", "merchant_address", "transaction_hash"),
     *("source_chain_id", "source_transaction_hash", "refund_note"),
+    *("quoted_chain_id", "quoted_token_symbol", "quoted_token_address", "quoted_amount", "quoted_amount_decimal"),
 )
 """`amount` is in smallest units, `amount_decimal` the same in whole ones."""
 
@@ -48,6 +50,7 @@ _READ: tuple[Any, ...] = (
     *(Payment.id, Payment.public_id, Payment.kind, Payment.order_id, Payment.state, Payment.mined_at),
     *(Payment.chain_id, Payment.token_address, Payment.amount, Payment.sender, Payment.recipient, Payment.tx_hash),
     *(Payment.source_chain_id, Payment.source_tx_hash, Payment.bridge_id, Payment.is_after_close, Payment.refund_id),
+    Payment.seen_at,
     *(PaymentOrder.settlement_chain_id, PaymentOrder.settlement_token_address),
     *(PaymentOrder.settlement_token_symbol, PaymentOrder.settlement_token_decimals),
 )
@@ -106,13 +109,23 @@ def select_transfers(session: Session, owner: Owner, wanted: TransferFilter) -> 
 
 def _describe(session: Session, env_mode: EnvMode, rows: Sequence[Row[Any]]) -> list[list[str]]:
     deposits, refunded = _load_deposits(session, env_mode, rows), _load_refunded(session, rows)
-    return [_describe_transfer(row, env_mode, deposits.get(row.bridge_id), refunded.get(row.refund_id)) for row in rows]
+    given = group_by_payer(load_given(session, {row.order_id for row in rows if row.order_id is not None}))
+    return [
+        [
+            *_describe_transfer(row, env_mode, deposits.get(row.bridge_id), refunded.get(row.refund_id)),
+            *_describe_quoted(row, deposits.get(row.bridge_id), given),
+        ]
+        for row in rows
+    ]
 
 
 def _load_deposits(session: Session, env_mode: EnvMode, rows: Sequence[Row[Any]]) -> Mapping[str, Any]:
     """Return what went into bridges for these transfers, by what both have in common."""
     bridged = {row.bridge_id for row in rows if row.bridge_id}
-    query = select(Payment.bridge_id, Payment.sender, Payment.chain_id, Payment.tx_hash).where(
+    query = select(
+        *(Payment.bridge_id, Payment.kind, Payment.sender, Payment.chain_id, Payment.tx_hash),
+        *(Payment.seen_at, Payment.mined_at),
+    ).where(
         Payment.bridge_id.in_(bridged),
         Payment.kind == TransferKind.DEPOSIT,
         Payment.env_mode == env_mode,
@@ -152,6 +165,17 @@ def _describe_transfer(row: Row[Any], env_mode: EnvMode, deposit: Any, refund: A
         write_cell(deposit.tx_hash if deposit else row.source_tx_hash),
         make_safe(refund.note or "") if refund else "",
     ]
+
+
+def _describe_quoted(row: Row[Any], deposit: Any, given: Mapping[Payer, Sequence[Any]]) -> list[str]:
+    """Return what the payer of a transfer was quoted for it; empty where no quote is known."""
+    origin, quote = deposit or row, None
+    if row.kind == TransferKind.PAYMENT and (deposit or not (row.bridge_id or row.source_tx_hash)):
+        quote = choose_quote(given.get((row.order_id, origin.sender), ()), origin, row.amount)
+    if quote is None:
+        return [""] * 5
+    amounts = write_amount(int(quote.amount_in), int(quote.token_decimals))
+    return [quote.chain_id, make_safe(quote.token_symbol), write_address(quote.token_address), *amounts]
 
 
 def _find_kind(row: Row[Any]) -> LineKind:

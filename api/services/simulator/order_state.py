@@ -17,7 +17,8 @@ from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 
 NOT_ITS_QUOTE = (
     "Not a quote of this order: its quotes are made on its payment page, when a payer chooses how to pay; those of "
-    "GET /api/v1/quote belong to no order. Leave it out to pay what is due"
+    "GET /api/v1/quote belong to no order. Give chain_id and token instead to pay in another token, or none of them "
+    "to pay what is due"
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.domain.simulation import AFTER_CLOSE, Action
+from api.services.checkout.quotes import quote_order
 from api.services.orders.money import NO_MONEY, load_money
 from api.services.orders.store import find_order
 from api.services.orders.views import describe_orders
@@ -29,12 +30,16 @@ class Wish:
     ----------
     quote_id : str, optional
         Quote of the order: the payer pays from its chain, with its token.
+    chain_id, token : int and str, optional
+        What the payer pays with instead: the order is quoted in it first.
     without_reference : bool
         Whether a payment names no order, as one does that an exchange sends.
     """
 
     action: Action
     quote_id: str | None = None
+    chain_id: int | None = None
+    token: str | None = None
     without_reference: bool = False
 
 
@@ -48,16 +53,20 @@ def simulate_for(
     Raises
     ------
     InvalidData
-        If something other than `pay` is to name no order, or a closed order is to be paid by a quote.
+        If something other than `pay` is to name no order, or a closed order is to be paid by a quote, or the token is
+        unknown.
     NotFound
         If the vendor has no such order.
     Conflict
         If it is a live order, or its present state does not allow the action.
     """
     require_simulated(resources)
-    now = resources.clock.now()
     if wish.without_reference and wish.action != Action.PAY:
         raise InvalidData.at("without_reference", "Goes with the action pay alone")
+    if wish.chain_id is not None and wish.token is not None:
+        quote_id = _make_quote(resources, vendor_id, env_mode, order_id, wish.chain_id, wish.token)
+        wish = replace(wish, quote_id=quote_id)
+    now = resources.clock.now()
     with resources.database.write() as session:
         order = find_order(session, vendor_id, env_mode, order_id, lock=True)
         if wish.without_reference:
@@ -71,6 +80,20 @@ def simulate_for(
             run_action(session, order, wish.action, wish.quote_id, now)
         session.flush()
         return describe_orders(resources, session, [order])[0]
+
+
+def _make_quote(
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, chain_id: int, token: str
+) -> str:
+    """Quote an order in a token, as its page does; return the quote's id."""
+    with resources.database.read() as session:
+        order = find_order(session, vendor_id, env_mode, order_id)
+        require_test(order)
+        if order.status in AFTER_CLOSE:
+            raise InvalidData.at("token", f"Leave it out: the order is {order.status}, and no quote pays it")
+    if resources.market.token(chain_id, token) is None:
+        raise InvalidData.at("token", f"Unknown token on chain {chain_id}; GET /v1/tokens has all")
+    return quote_order(resources, order_id, chain_id, token).quote_id
 
 
 def _pay_again(session: Session, order: PaymentOrder, now: datetime) -> None:

@@ -74,6 +74,9 @@ export class Orders {
   /**
    * Sends some or all of what came for an order back.
    *
+   * Two calls are two refunds: each has an idempotency key of its own unless you give both the same one. Give one, such
+   * as your own number of the refund, wherever a call may come twice.
+   *
    * `refunds` of the order has each `transaction` that your own wallet has to sign. Where nobody can know whether it was
    * carried out, the error has the `idempotencyKey` to try it again with.
    */

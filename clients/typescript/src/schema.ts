@@ -30,8 +30,25 @@ export interface components {
             /** @description The amount again, for readers that lose digits past 2^53 */
             amount_string: bigint;
         };
-        /** @description A transaction that belongs to the order. */
-        Transaction: {
+        /** @description What a payer was quoted for something that came: what left the wallet before a swap, no chain is asked. */
+        Quoted: {
+            /** @description The chain that it was to be paid from */
+            chain_id: number;
+            /** @description The token that it was to be paid with */
+            token: string;
+            /** @description The symbol of this token */
+            symbol: string;
+            /** @description How many decimal places it has */
+            decimals: number;
+            /** @description What it was to take at the rate of the quote, in smallest units of this token */
+            amount: bigint;
+            /** @description The most that the transaction that the wallet was given takes of it */
+            amount_max: bigint;
+            /** @description The payer's transaction, on `chain_id`: this one a chain has shown */
+            hash: string;
+        };
+        /** @description One of them, as an event told of it; one that was stored before lacks what came later. */
+        ToldTransaction: {
             /** @description Its chain */
             chain_id: number;
             /** @description Its hash */
@@ -41,6 +58,8 @@ export interface components {
              * @description When its block was made
              */
             timestamp: string;
+            /** @description What its payer was quoted: the quote that the wallet was given last before this was seen, of those that fit what came. It is no proof of what left the wallet; null where no quote is known, and for what a bridge delivered: that has it beside the deposit */
+            quoted?: components["schemas"]["Quoted"] | null;
         };
         /** @description A transaction for the wallet at the settlement address, as wallets take it. */
         RefundTransaction: {
@@ -147,7 +166,7 @@ export interface components {
             /** @description What was still missing, in the settlement token's smallest units; null without a settlement; there where `order_price` is */
             amount_due?: bigint | null;
             /** @description Those of the order that weigh most, oldest first: all, or a hundred where it has more; or the transfer's */
-            transactions: components["schemas"]["Transaction"][];
+            transactions: components["schemas"]["ToldTransaction"][];
             /** @description Only where there are more: how many. The order itself lists all */
             transactions_left_out?: number;
             /** @description Of `payment_refunded` only: what went back */
@@ -735,6 +754,20 @@ export interface components {
             /** @description Whether the price was finer than the token's smallest unit */
             rounded_up: boolean;
         };
+        /** @description A transaction that belongs to the order. */
+        Transaction: {
+            /** @description Its chain */
+            chain_id: number;
+            /** @description Its hash */
+            hash: string;
+            /**
+             * Format: date-time
+             * @description When its block was made
+             */
+            timestamp: string;
+            /** @description What its payer was quoted: the quote that the wallet was given last before this was seen, of those that fit what came. It is no proof of what left the wallet; null where no quote is known, and for what a bridge delivered: that has it beside the deposit */
+            quoted: components["schemas"]["Quoted"] | null;
+        };
         /** @description A payment that a bridge took in and could not deliver. */
         Stranded: {
             /** @description Where the money is */
@@ -775,6 +808,8 @@ export interface components {
             amount_left: bigint;
             /** @description Whose money it was; empty where that can't be told */
             from: string;
+            /** @description What its payer was quoted: the quote that the wallet was given last before this was seen, of those that fit what came. It is no proof of what left the wallet; null where no quote is known */
+            quoted: components["schemas"]["Quoted"] | null;
             /** @description Why it counts */
             evidence: components["schemas"]["Evidence"];
             /** @description How sure it is; only what is `final` can be sent back */
@@ -943,6 +978,10 @@ export interface components {
             action: components["schemas"]["Action"];
             /** @description Quote of this order, for paying as the payer chose */
             quote_id?: string;
+            /** @description With `token`: the chain that it is paid from. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
+            chain_id?: number;
+            /** @description Of `pay`, `underpay`, `overpay`, `bridge_delay`, `bridge_fail`: the address of the token that it is paid with, on `chain_id`; the order is quoted in it first, as its page does. `quote_id` names a quote that is there already */
+            token?: string;
             /** @description With `pay`: the price reaches you and names no order, as what an exchange sends. The order stays as it is, and `payment_unmatched` tells of the transfer */
             without_reference?: boolean;
         };
@@ -1447,7 +1486,8 @@ export interface components {
 export type Problem = components['schemas']['Problem'];
 export type Error = components['schemas']['Error'];
 export type OrderPrice = components['schemas']['OrderPrice'];
-export type Transaction = components['schemas']['Transaction'];
+export type Quoted = components['schemas']['Quoted'];
+export type ToldTransaction = components['schemas']['ToldTransaction'];
 export type RefundTransaction = components['schemas']['RefundTransaction'];
 export type ToldRefund = components['schemas']['ToldRefund'];
 export type UnmatchedTransfer = components['schemas']['UnmatchedTransfer'];
@@ -1481,6 +1521,7 @@ export type PaymentLink = components['schemas']['PaymentLink'];
 export type UnitPrice = components['schemas']['UnitPrice'];
 export type LineItem = components['schemas']['LineItem'];
 export type Settlement = components['schemas']['Settlement'];
+export type Transaction = components['schemas']['Transaction'];
 export type Stranded = components['schemas']['Stranded'];
 export type Transfer = components['schemas']['Transfer'];
 export type Refund = components['schemas']['Refund'];

@@ -18,6 +18,7 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "order_price": "OrderPrice",
     "amount_received": "",
     "amount_due": "",
+    "transactions": "ToldTransaction",
     "refund": "ToldRefund",
     "transfer": "UnmatchedTransfer"
   },
@@ -61,6 +62,7 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "amount_due": "",
     "amount_received": "",
     "settlement": "Settlement",
+    "transactions": "Transaction",
     "stranded": "Stranded",
     "transfers": "Transfer",
     "refunds": "Refund"
@@ -70,6 +72,10 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "toAmountMin": "",
     "fromAmount": "",
     "inputAmountMax": ""
+  },
+  "Quoted": {
+    "amount": "",
+    "amount_max": ""
   },
   "Refund": {
     "amount": "",
@@ -116,9 +122,16 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "amount": "",
     "amount_sent": ""
   },
+  "ToldTransaction": {
+    "quoted": "Quoted"
+  },
+  "Transaction": {
+    "quoted": "Quoted"
+  },
   "Transfer": {
     "amount": "",
-    "amount_left": ""
+    "amount_left": "",
+    "quoted": "Quoted"
   },
   "UnitPrice": {
     "amount": ""

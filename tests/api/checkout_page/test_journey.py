@@ -16,8 +16,8 @@ from api.domain.simulation import Action
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKind
 from api.services.checkout.journey import Stage, StageKind, StageState, list_stages
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer, load_order_and_money
-from api.services.checkout.paid_quote import LATEST
 from api.services.checkout.quotes import quote_order
+from api.services.orders.quoted import LATEST
 from api.services.orders.views import PublicOrder
 from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import FIELD, describe_build, is_built, remember_build

@@ -22,7 +22,9 @@ from api.openapi.document import list_operations
 from api.openapi.examples import EVENT, FOLDER, load_example
 from api.schemas.orders.payment_links import EXAMPLE
 from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
+from api.services.checkout.quotes import quote_order
 from api.services.resources import Resources
+from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
 from tests.support.contract import Contract, read_document
@@ -62,6 +64,14 @@ class Day:
         self.shop.simulate(order_id, "pay")
         self.shop.wait(FINAL_S)
         self.desk.work()
+        return order_id
+
+    def pay_in_ether(self) -> str:
+        """Return the same, paid over a bridge from Ethereum."""
+        order_id = self.create()
+        quote = quote_order(self.shop.resources, order_id, 1, token_registry.token("WETH", 1).address)
+        self.shop.simulate(order_id, "pay", quote_id=quote.quote_id)
+        self.shop.wait(FINAL_S)
         return order_id
 
     def subscribe(self) -> str:
@@ -116,7 +126,7 @@ SOURCES: Mapping[str, Callable[[Day], str]] = {
 }
 """Where a real id comes from, by the parameter in the path, or by the prefix of the id in an example."""
 OWN_SOURCES: Mapping[str, Callable[[Day], str]] = {
-    "getPaymentOrder": Day.pay,
+    "getPaymentOrder": Day.pay_in_ether,
     "refundPaymentOrder": Day.pay,
     "cancelRefund": Day.ask_back,
     "deleteWebhookSubscription": Day.subscribe,

@@ -101,6 +101,11 @@ def test_every_transfer_is_a_line(shop: Shop) -> None:
         "source_chain_id": "",
         "source_transaction_hash": "",
         "refund_note": "",
+        "quoted_chain_id": "",
+        "quoted_token_symbol": "",
+        "quoted_token_address": "",
+        "quoted_amount": "",
+        "quoted_amount_decimal": "",
     }
     (other,) = shop.order(wrong)["transfers"]
     info = token_registry.info_of(8453, other["token"].lower())

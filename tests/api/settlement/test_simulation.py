@@ -110,7 +110,7 @@ def test_hash_and_transactions_of_a_payment(shop: Shop) -> None:
     (transfer,) = shop.transfers()
     assert order["transaction_hash"] == transfer.tx_hash
     assert order["transactions"] == [
-        {"chain_id": 8453, "hash": transfer.tx_hash, "timestamp": "2026-03-01T12:00:00.250Z"}
+        {"chain_id": 8453, "hash": transfer.tx_hash, "timestamp": "2026-03-01T12:00:00.250Z", "quoted": None}
     ]
     assert shop.events(order_id)[-1]["data"]["transactions"] == order["transactions"]
 

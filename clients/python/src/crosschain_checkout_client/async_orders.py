@@ -103,6 +103,9 @@ class AsyncOrders:
     ) -> models.PaymentOrder:
         """Send some or all of what came for an order back.
 
+        Two calls are two refunds: each has an idempotency key of its own unless you give both the same one. Give one,
+        such as your own number of the refund, wherever a call may come twice.
+
         `refunds` of the order has each `transaction` that your own wallet has to sign. Where nobody can know whether it
         was carried out, the error has the `idempotency_key` to try it again with.
         """
@@ -120,13 +123,18 @@ class AsyncOrders:
         action: models.Action,
         *,
         quote_id: str | None = None,
+        chain_id: int | None = None,
+        token: str | None = None,
         without_reference: bool = False,
         idempotency_key: str | None = None,
     ) -> models.PaymentOrder:
-        """Let something happen to a test order; `without_reference`: to pay without naming it."""
+        """Let something happen to a test order.
+
+        `chain_id` and `token`: to pay in this token; `without_reference`: to pay without naming the order.
+        """
+        chosen = {"quote_id": quote_id, "chain_id": chain_id, "token": token}
         body: dict[str, object] = {"action": action}
-        if quote_id is not None:
-            body["quote_id"] = quote_id
+        body |= {name: given for name, given in chosen.items() if given is not None}
         if without_reference:
             body["without_reference"] = True
         return await self._act(order_id, "simulate", body, idempotency_key)

@@ -337,6 +337,17 @@ class Simulate(TypedDict):
     """
     quote_id: NotRequired[str]
     """Quote of this order, for paying as the payer chose."""
+    chain_id: NotRequired[int]
+    """With `token`: the chain that it is paid from.
+
+    One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum).
+    """
+    token: NotRequired[str]
+    """Of `pay`, `underpay`, `overpay`, `bridge_delay`, `bridge_fail`: the address of the token that it is paid with,
+    on `chain_id`; the order is quoted in it first, as its page does.
+
+    `quote_id` names a quote that is there already.
+    """
     without_reference: NotRequired[bool]
     """With `pay`: the price reaches you and names no order, as what an exchange sends.
 
@@ -590,7 +601,7 @@ class EventData:
     """What was still missing, in the settlement token's smallest units; null without a settlement; there where
     `order_price` is.
     """
-    transactions: list[Transaction]
+    transactions: list[ToldTransaction]
     """Those of the order that weigh most, oldest first: all, or a hundred where it has more; or the transfer's."""
     transactions_left_out: int | None = None
     """Only where there are more: how many. The order itself lists all."""
@@ -938,6 +949,26 @@ class QuoteArchive:
     """Routes, amounts and certificates."""
     snapshot: dict[str, Any]
     """The market, in the engine's own format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """What a payer was quoted for something that came: what left the wallet before a swap, no chain is asked."""
+
+    chain_id: int
+    """The chain that it was to be paid from."""
+    token: str
+    """The token that it was to be paid with."""
+    symbol: str
+    """The symbol of this token."""
+    decimals: int
+    """How many decimal places it has."""
+    amount: int
+    """What it was to take at the rate of the quote, in smallest units of this token."""
+    amount_max: int
+    """The most that the transaction that the wallet was given takes of it."""
+    hash: str
+    """The payer's transaction, on `chain_id`: this one a chain has shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1445,6 +1476,25 @@ class ToldRefund:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToldTransaction:
+    """One of them, as an event told of it; one that was stored before lacks what came later."""
+
+    chain_id: int
+    """Its chain."""
+    hash: str
+    """Its hash."""
+    timestamp: datetime
+    """When its block was made."""
+    quoted: Quoted | None = None
+    """What its payer was quoted: the quote that the wallet was given last before this was seen, of those that fit what
+    came.
+
+    It is no proof of what left the wallet; null where no quote is known, and for what a bridge delivered: that has it
+    beside the deposit.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
     """A transaction that belongs to the order."""
 
@@ -1454,6 +1504,13 @@ class Transaction:
     """Its hash."""
     timestamp: datetime
     """When its block was made."""
+    quoted: Quoted | None
+    """What its payer was quoted: the quote that the wallet was given last before this was seen, of those that fit what
+    came.
+
+    It is no proof of what left the wallet; null where no quote is known, and for what a bridge delivered: that has it
+    beside the deposit.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1476,6 +1533,12 @@ class Transfer:
     """What no refund was asked for yet."""
     from_: str
     """Whose money it was; empty where that can't be told."""
+    quoted: Quoted | None
+    """What its payer was quoted: the quote that the wallet was given last before this was seen, of those that fit what
+    came.
+
+    It is no proof of what left the wallet; null where no quote is known.
+    """
     evidence: Evidence
     """Why it counts."""
     status: PaymentState
