@@ -38,6 +38,11 @@ part that a sale must have saved for the same to be tried again: few units may b
 MISSED = 8
 """How often in a row a smaller input may be too little."""
 
+UNTIL_FOUND = 4 * PATIENCE
+"""Units of work after which no larger input is sold where none was enough. A single sale far beyond the depth of many
+kinds of markets takes more than the usual patience, and after one nobody can say that there is no route.
+"""
+
 ALMOST_NOTHING = 0.5
 """An input that is never enough, of which the square root with two units is one."""
 
@@ -57,9 +62,8 @@ def buy_as_sold(query: Query, allowed: Mask, sell: Sell) -> Route | None:
     sell : callable
         Sells over these markets.
     """
-    last = _find_last(query)
-    low, hops = _sell_enough(query, allowed, sell, last)
-    return query.build_route(_sell_less(query, sell, low, hops, last)) if hops else None
+    low, hops = _sell_enough(query, allowed, sell, _find_last(query, UNTIL_FOUND))
+    return query.build_route(_sell_less(query, sell, low, hops, _find_last(query))) if hops else None
 
 
 def buy_for_less(query: Query, sell: Sell, bought: Route, least: float) -> Route | None:
@@ -97,9 +101,9 @@ def _sell_less(query: Query, sell: Sell, low: float, hops: tuple[Hop, ...], last
     return hops
 
 
-def _find_last(query: Query) -> int:
-    """Return the steps of work that are left when no other input is sold any more."""
-    return query.budget.steps_left - count_steps(PATIENCE, query.graph.source.size)
+def _find_last(query: Query, patience: int = PATIENCE) -> int:
+    """Return the steps of work that are left when no other input is sold any more, after so many units."""
+    return query.budget.steps_left - count_steps(patience, query.graph.source.size)
 
 
 def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[float, tuple[Hop, ...]]:
