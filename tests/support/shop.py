@@ -25,7 +25,7 @@ from tests.support.clock import SettableClock
 if TYPE_CHECKING:
     from tests.api.conftest import Merchant
 
-MOST_LOOKS = 2
+MOST_LOOKS = 3
 """Of the worker in one wait."""
 LINK: dict[str, Any] = {
     "line_items": [{"title": "Tea", "quantity": 1}],
