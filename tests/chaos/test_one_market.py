@@ -31,6 +31,8 @@ CHECKOUT = Path(sys.executable).parent / "checkout"
 PATIENCE_S = 120
 PAUSE_S = 0.2
 """Between two questions to all of them, which take most of what this test takes."""
+SETTLED_S = 2.5
+"""How long a market lasts that is no step to the next one: two readings of the bridge, whose lanes come one by one."""
 READERS = 3
 QUESTION = {**BODY, "maxHops": 2, "maxSplits": 1}
 """Asks for the market, so the search may be small."""
@@ -73,7 +75,7 @@ class Readers:
         return [self._read_id(port) for port in self.ports]
 
     def wait_for_one(self, *, other_than: str = "") -> tuple[str, float]:
-        """Wait until all quote on the same market; return it, and how long the last was behind the first."""
+        """Wait until all quote on the same market, and stay; return it, and how long the last was behind the first."""
         deadline, first_at, pause = time.monotonic() + PATIENCE_S, 0.0, threading.Event()
         ids: list[str] = []
         while time.monotonic() < deadline:
@@ -81,7 +83,10 @@ class Readers:
             if not first_at and any(each not in ("", other_than) for each in ids):
                 first_at = time.monotonic()
             if ids[0] not in ("", other_than) and len(set(ids)) == 1:
-                return ids[0], time.monotonic() - first_at
+                behind_s = time.monotonic() - first_at
+                pause.wait(SETTLED_S)
+                if self.read_ids() == ids:
+                    return ids[0], behind_s
             pause.wait(PAUSE_S)
         raise TimeoutError(f"the last markets were {ids}; {self.said}")
 
