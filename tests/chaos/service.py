@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -17,6 +15,7 @@ from typing import Any, Self
 
 import requests
 
+from tests.chaos.nursery import Nursery
 from tests.support.running import find_free_port
 
 PATIENCE_S = 60
@@ -54,13 +53,7 @@ class Service:
         self.kills: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
-        self._nursery = subprocess.Popen(
-            [sys.executable, "-m", "tests.chaos.nursery"],
-            env=self._environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._nursery = Nursery(self._environment)
         for part in self._parts:
             self.start(part)
         self.wait_until_ready()
@@ -69,7 +62,7 @@ class Service:
     def __exit__(self, *_: object) -> None:
         for process in tuple(self._processes):
             self._kill(process)
-        self._nursery.communicate()
+        self._nursery.end()
 
     def kill_one(self, random: Random) -> None:
         """Kill a process without warning, and start another."""
@@ -110,12 +103,7 @@ class Service:
 
     def start(self, part: str) -> None:
         """Start a process."""
-        pipes = self._nursery
-        if pipes.stdin is None or pipes.stdout is None:
-            raise TypeError("the nursery has no pipes")
-        pipes.stdin.write(f"{part}\n")
-        pipes.stdin.flush()
-        self._processes[int(pipes.stdout.readline())] = part
+        self._processes[self._nursery.fork(part)] = part
 
     def _kill(self, process: int) -> str:
         part = self._processes.pop(process)

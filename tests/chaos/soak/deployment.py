@@ -21,6 +21,7 @@ from api.secrets.keys import make_key
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.patience import PatientConnection
+from tests.chaos.nursery import Nursery
 from tests.chaos.soak.http import Server
 from tests.chaos.soak.plan import APIS, WORKERS, Part
 from tests.support.machines import Machine, make_machine_folder
@@ -67,15 +68,9 @@ class Deployment:
         self.database = Database(self.machine.url)
         upgrade(self.database.engine)
         event.listen(self.database.engine, "begin", _take_time)
-        self._log = (self.folder / "service.log").open("wb")
-        self._nursery = subprocess.Popen(
-            [sys.executable, "-m", "tests.chaos.nursery"],
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
+        log = self.folder / "service.log"
+        self._log = log.open("wb")
+        self._nursery = Nursery(self.environment, log)
         for name in (*self.ports, *(f"worker-{number}" for number in range(WORKERS))):
             self._start(name)
         for port in self.ports.values():
@@ -85,7 +80,7 @@ class Deployment:
     def __exit__(self, *_: object) -> None:
         for name in tuple(self.processes):
             self._kill(name)
-        self._nursery.communicate()
+        self._nursery.end()
         self._log.close()
         self.database.close()
         self.machine.stop()
@@ -180,12 +175,7 @@ class Deployment:
             command = [sys.executable, "-m", "api.cli", "serve", "--port", str(self.ports[name])]
             self.processes[name] = psutil.Popen(command, env=self.environment, stdout=self._log, stderr=self._log)
             return
-        pipes = self._nursery
-        if pipes.stdin is None or pipes.stdout is None:
-            raise TypeError("the nursery has no pipes")
-        pipes.stdin.write("worker\n")
-        pipes.stdin.flush()
-        self.processes[name] = psutil.Process(int(pipes.stdout.readline()))
+        self.processes[name] = psutil.Process(self._nursery.fork("worker"))
 
     def _kill(self, name: str) -> None:
         """Kill a process, and wait until what it has forked has ended too: the port is free then."""
