@@ -19,6 +19,7 @@ from routing_engine.kernels.bound.dual_prices import compute_dual_prices
 from routing_engine.kernels.bound.exclusion import exclude_edges
 from routing_engine.kernels.bound.flow_bound import bound_all_flows
 from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits
+from routing_engine.kernels.bound.least_flow_bound import find_least_flow_bound
 from routing_engine.kernels.bound.payable import bound_payable
 from routing_engine.kernels.bound.settled_prices import settle_prices
 from routing_engine.kernels.reference_prices import find_widest_prices
@@ -81,6 +82,7 @@ def _list_bounds(graph: Graph) -> list[Kernel]:
         (fill_limits, (problem, state, workspace.scratch.is_adjacent, False)),
         (clear_limits, (problem, state, 0)),
         (bound_payable, (problem, 0.0, 0.0)),
+        (find_least_flow_bound, (problem, 0.0)),
     ]
 
 

@@ -13,7 +13,7 @@ NONE, SEVERAL = -1, -2
 
 
 @inner
-def _join(joined, other):
+def join(joined, other):
     """Return the one token that a token is joined to by now, with one more edge."""
     if joined == NONE:
         return other
@@ -25,9 +25,9 @@ def _is_dead_end(v, listed):
     """Whether a path can't go on from a token, or can't get there, or must go back where it came from."""
     span, joined = listed.span[v], NONE
     for place in range(span[0], span[1]):
-        joined = _join(joined, listed.target[place])
+        joined = join(joined, listed.target[place])
     for i in range(span[2], span[3]):
-        joined = _join(joined, listed.source[listed.arriving[i]])
+        joined = join(joined, listed.source[listed.arriving[i]])
     return span[0] == span[1] or span[2] == span[3] or joined != SEVERAL
 
 

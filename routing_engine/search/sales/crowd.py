@@ -1,4 +1,4 @@
-"""Allocations without gas to which more paths would add than may be used.
+"""Allocations to which more paths would add than may be used.
 
 Paths are added until a hundred are in use. Those that come first are not those that are best when a hundred share the
 amount, and a bound tells little then: it speaks of any number of paths, so it stays open whatever is tried. So the
@@ -35,8 +35,8 @@ KEPT, ROUNDS, GAIN = 80, 6, 1e-5
 """Paths that the next division begins with, how often that is done at most, and the part of the output that each must
 have gained for another."""
 
-WIDE_OPEN = 5e-3
-"""Relative gap from which on it is done more than once."""
+WIDE_OPEN, OPEN = 5e-3, 1e-4
+"""Relative gaps from which on it is done more than once, and from which on a smaller market's division is widened."""
 
 
 class Crowd:
@@ -86,6 +86,15 @@ class Crowd:
             if not is_first and best.net <= before.net * (1.0 + GAIN):
                 break
         return [best, first]
+
+    def widen(self, found: Allocation) -> Allocation:
+        """Return an allocation to the largest of more paths than may be used, where all are in use and it is better."""
+        is_full = found.count == self._most == MAX_SPLITS
+        if not is_full or not found.is_open(OPEN) or self._splitter.is_over:
+            return found
+        return choose_better(
+            found, self._keep_most(self._wide.improve(found.list_parts(), longer=True, is_judged=False))
+        )
 
     def _improve(self, starts: Sequence[Part], problem: SplitProblem, *, is_judged: bool = True) -> Allocation:
         return self._wide.with_problem(problem).improve(starts, is_judged=is_judged)

@@ -13,11 +13,15 @@ import numpy.typing as npt
 
 from routing_engine.search.allocations.allocation import Allocation, Part, choose_better
 from routing_engine.search.splits.query import Query
+from routing_engine.search.splits.renewal import FEW as FEW_PATHS
 from routing_engine.search.splits.split import FEW, Splitter
 
-NARROWER, FEW_MARKETS, WIDE_OPEN = ((2, 100), (3, 100), (6, 5)), 8, 5e-3
-"""Hops and paths at most of the narrower searches from which a division begins too, of how many markets at most each is
-left out to begin with, and the relative gap from which on that is done."""
+NARROWER, FEW_MARKETS = ((2, 100), (3, 100), (6, 5)), 8
+"""Hops and paths at most of the narrower searches from which a division begins too, and of how many markets at most
+each is left out to begin with."""
+
+WIDE_OPEN, WIDE_OPEN_OF_MANY = 5e-3, 3e-4
+"""Relative gaps from which on that is done: of few paths, and of many, whose bounds are closer."""
 
 PROVEN = 1e-5
 """Relative gap by a closer look that leaves nothing to begin otherwise for."""
@@ -35,15 +39,15 @@ def begin_otherwise(query: Query, splitter: Splitter, found: Allocation, allowed
     It begins with what narrower searches find, with what lots of markets offer, and without one of a few markets in
     use: a pool of several tokens that serves one direction can't serve another.
     """
-    loose = found.bound
-    if splitter.is_over or not found.is_open(WIDE_OPEN):
+    loose, open_from = found.bound, WIDE_OPEN if found.count <= FEW_PATHS else WIDE_OPEN_OF_MANY
+    if splitter.is_over or not found.is_open(open_from):
         return found
     if found.count <= FEW:  # often that proves that there is nothing to find
         found = splitter.look_closer(found)
     for start in _list_beginnings(query, splitter, found, allowed) if found.is_open(PROVEN) else ():
         other = splitter.improve(start, longer=True)
         found = choose_better(found, other) if other.net > found.net else found
-        if splitter.is_over or loose <= found.net * (1.0 + WIDE_OPEN) or not found.is_open(PROVEN):
+        if splitter.is_over or loose <= found.net * (1.0 + open_from) or not found.is_open(PROVEN):
             break
     return found
 

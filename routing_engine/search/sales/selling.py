@@ -62,8 +62,9 @@ def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mas
     climbed = climb(query, patient, longer, allowed, single.price_impact)
     renewed = renew(patient, climbed, single.price_impact)
     other = begin_otherwise(query, patient, renewed, allowed)
+    widened = crowd.widen(other)
     # What rounding leaves of a full market may have no other way than over the paths that were found before.
-    return [*{id(each): each for each in (other, renewed, climbed, longer, allocation)}.values()]
+    return [*{id(each): each for each in (widened, other, renewed, climbed, longer, allocation)}.values()]
 
 
 def _compare_values(query: Query, single: Single) -> float:

@@ -27,6 +27,7 @@ from routing_engine.search.allocations.reallocation import reallocate_paths
 from routing_engine.search.allocations.steps_entered import count_gas
 from routing_engine.search.paths.known import find_once
 from routing_engine.search.paths.path_search import ThreadMemory
+from routing_engine.search.splits.flow_bounds import tighten_bounds
 
 _generate_columns = Compiled(column_generation.generate_columns)
 
@@ -222,7 +223,8 @@ class Splitter:
         capacity = self._capacity if rounds > 0 else len(starts)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         asked = paths, len(starts), problem, self.memory, rounds, is_judged
-        net, count, bound, slope, flow_bound = find_once(self._known, _generate_columns, *asked)
+        found = find_once(self._known, _generate_columns, *asked)
+        net, count, bound, slope, flow_bound = tighten_bounds(self._known, problem, found) if is_judged else found
         rate, least = slope if self.is_free else problem.least_price, NO_INPUT
         if self.request.side == Side.EXACT_OUT and rate > 0.0:
             least = bound_inputs(self.request.amount, amount, self.least_gas, rate, Bounds(bound, flow_bound))

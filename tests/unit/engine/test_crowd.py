@@ -33,9 +33,19 @@ def prove(result: RouteResult) -> float:
 
 
 def test_the_largest_of_more_paths_than_may_be_used_give_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, now = answer(monkeypatch, 10**9, GAINS), answer(monkeypatch, 0, GAINS)
+    with monkeypatch.context() as patch:
+        patch.setattr(crowd, "OPEN", 1.0)
+        before = answer(patch, 10**9, GAINS)
+    now = answer(monkeypatch, 0, GAINS)
     assert now.best().amount_out_net > before.best().amount_out_net * (1.0 + 1e-4)
     assert min(prove(now), prove(before)) >= now.best().amount_out_net
+
+
+def test_a_crowd_that_has_not_formed_is_widened_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = answer(monkeypatch, 10**9, GAINS)
+    monkeypatch.setattr(crowd, "OPEN", 1.0)
+    before = answer(monkeypatch, 10**9, GAINS)
+    assert now.best().amount_out_net > before.best().amount_out_net * (1.0 + 5e-5)
 
 
 def test_what_stays_open_is_not_begun_anew_in_many_ways(monkeypatch: pytest.MonkeyPatch) -> None:
