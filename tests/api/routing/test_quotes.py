@@ -118,8 +118,9 @@ def test_a_fixed_output(ask: Callable[..., Any], client: FlaskClient, name: str)
 def test_the_order_decides(ask: Callable[..., Any], resources: Resources) -> None:
     ids = [ask(order=order).get_json()["quoteId"] for order in ("cheapest", "fastest")]
     with resources.database.read() as session:
-        routes = [session.get_one(StoredQuote, quote_id).body["route"] for quote_id in ids]
-    assert int(routes[1]["estimatedTime"]) < int(routes[0]["estimatedTime"])
+        answers = [session.get_one(StoredQuote, quote_id).body["answer"] for quote_id in ids]
+    cheapest, fastest = (answer["routes"][0]["fill_time_s"] for answer in answers)
+    assert fastest < cheapest
 
 
 def test_a_quote_is_stored_with_its_route_for_a_minute(
@@ -130,7 +131,8 @@ def test_a_quote_is_stored_with_its_route_for_a_minute(
         with resources.database.read() as session:
             row = session.get_one(StoredQuote, quote["quoteId"])
         assert row.body["quote"] == quote
-        assert row.body["route"]["outputAmount"] == quote["toAmount"]
+        (route,) = row.body["answer"]["routes"]
+        assert route["amount_out"] == route["steps"][-1]["amount_out"] == quote["toAmount"]
         assert (row.vendor_id, row.order_id) == (vendor_id, None)
         assert (row.created_at, row.expires_at) == (START, START + timedelta(seconds=60))
 
