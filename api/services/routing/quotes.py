@@ -33,9 +33,7 @@ _TABLE = cast(Table, StoredQuote.__table__)
 _COLUMNS = ("id", "vendor_id", "body", "created_at", "expires_at")
 _GIVEN = [bindparam(name, type_=_TABLE.c[name].type) for name in _COLUMNS]
 _INSERT_ON_MARKET = Statement(
-    insert(_TABLE)
-    .from_select(_COLUMNS, select(*_GIVEN).where(IS_KEPT), include_defaults=False)
-    .returning(_TABLE.c.id)
+    insert(_TABLE).from_select(_COLUMNS, select(*_GIVEN).where(IS_KEPT), include_defaults=False).returning(_TABLE.c.id)
 )
 
 Owner: TypeAlias = tuple[str, EnvMode]
