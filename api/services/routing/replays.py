@@ -49,6 +49,8 @@ def archive_quote(resources: Resources, quote_id: str, owner: Owner | None) -> d
 def _read(resources: Resources, quote_id: str, owner: Owner | None) -> tuple[StoredQuote, Router]:
     with resources.database.read() as session:
         row = find_quote(resources, session, quote_id, owner)
+        if "answer" not in row.body:
+            raise Gone("This quote was made by an earlier version of the service; ask for a new one")
         session.expunge(row)
         router = resources.snapshots.find_router(session, row.body["answer"]["snapshot_id"])
     if router is None:
