@@ -23,10 +23,11 @@ input()
 """
 
 TITLED = """
-import os, sys
+import os, signal, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from setproctitle import setproctitle
-if os.fork() == 0:
+child = os.fork()
+if child == 0:
     setproctitle("checkout serve")
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -36,7 +37,8 @@ if os.fork() == 0:
 try:
     os.wait()
 except KeyboardInterrupt:
-    pass
+    os.kill(child, signal.SIGKILL)
+    os.wait()
 """
 
 
