@@ -21,7 +21,7 @@ class ThreadMemory(NamedTuple):
     workspace: Workspace
 
 
-class Memory(NamedTuple):
+class SearchMemory(NamedTuple):
     """All that one thread has.
 
     Parameters
@@ -44,11 +44,11 @@ class Memories:
 
     def __init__(self) -> None:
         self._own = threading.local()
-        self._lent: list[Memory] = []
+        self._lent: list[SearchMemory] = []
 
-    def take(self, tokens: int, markets: int, edges: int) -> Memory:
+    def take(self, tokens: int, markets: int, edges: int) -> SearchMemory:
         """Return this thread's memory for a graph of that size; what another has lent before any is made."""
-        memory: Memory | None = getattr(self._own, "memory", None)
+        memory: SearchMemory | None = getattr(self._own, "memory", None)
         if memory is None:
             try:
                 memory = self._lent.pop()
@@ -59,12 +59,12 @@ class Memories:
 
     def lend(self) -> None:
         """Let whichever thread needs memory next have this thread's, of which no search is under way."""
-        memory: Memory | None = vars(self._own).pop("memory", None)
+        memory: SearchMemory | None = vars(self._own).pop("memory", None)
         if memory is not None:
             self._lent.append(memory)
 
 
-def _make(tokens: int, markets: int, edges: int) -> Memory:
+def _make(tokens: int, markets: int, edges: int) -> SearchMemory:
     state, workspace = create_flow_state(tokens, markets, edges, MAX_HOPS), create_workspace(tokens, MAX_HOPS)
     rows = MAX_HOPS * LABELS
-    return Memory(ThreadMemory(state, workspace), np.empty((rows, MAX_HOPS), np.int32), np.empty((rows, 2)))
+    return SearchMemory(ThreadMemory(state, workspace), np.empty((rows, MAX_HOPS), np.int32), np.empty((rows, 2)))
