@@ -17,7 +17,7 @@ from api.services.chains.screening import Screen, find_screen
 from api.services.chains.waiting_room import WaitingRoom
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.market.market import MarketService
-from api.services.market.search_threads import SearchThreads
+from api.services.market.search_turns import SearchTurns
 from api.services.market.supply import choose_supply
 from api.services.resources import Resources
 from api.services.simulator.ledger import SimulatedLedger
@@ -49,7 +49,7 @@ def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
         clock=clock,
         database=database,
         market=MarketService(choose_supply(config, clock), clock),
-        searches=SearchThreads(max(1, count_processors() // config.web_workers)),
+        searches=SearchTurns(max(1, count_processors() // config.web_workers)),
         chain_access=connect_chains(config, clock),
         ledgers=_connect_ledgers(config, database, clock),
         screen=_find_screen(config),

@@ -103,6 +103,10 @@ class Router:
         single = find_best_single(query, query.allowed, request.max_hops)
         return self._finish(query, single) if single else self._split_or_explain(query)
 
+    def lend_memory(self) -> None:
+        """Let other threads have the memory of this one's searches, none of which is under way."""
+        self._search.memories.lend()
+
     def find_pareto_set(self, request: RouteRequest) -> RouteResult:
         """Return the best route for every fill time: no other is both cheaper and faster.
 
@@ -193,15 +197,13 @@ class Router:
     def _start_query(self, request: RouteRequest, without: frozenset[str] = frozenset()) -> Query:
         request = resolve(request, self.snapshot, self.graph)
         size = self.graph.source.size
-        budget = Budget(
-            self.clock, request.time_budget_ms, count_steps(request.work_budget, size), count_steps(1, size)
-        )
+        steps = count_steps(request.work_budget, size), count_steps(1, size)
+        budget = Budget(self.clock, request.time_budget_ms, *steps)
         return Query(self._search, request, self._valuations.find(request.gas_prices), budget, without)
 
     def _finish(self, query: Query, single: Single) -> RouteResult:
         """Make the most of the best single path: a split, alternatives."""
-        count = query.request.alternatives
-        answer = answer_single(query, single)
+        count, answer = query.request.alternatives, answer_single(query, single)
         routes = answer.routes
         if count or not _accept(query.request, routes):
             others = find_alternatives(query, single, count or MAX_ALTERNATIVES)

@@ -17,7 +17,7 @@ from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import Screen, nobody
 from api.services.chains.waiting_room import WaitingRoom
 from api.services.market.market import MarketService
-from api.services.market.search_threads import SearchThreads
+from api.services.market.search_turns import SearchTurns
 from api.services.market.snapshots import SnapshotArchive
 from api.storage.db import Database
 
@@ -36,8 +36,8 @@ class Resources:
         Says with which addresses nothing must be exchanged.
     memory : ShortMemory
         What this process looked up a moment ago.
-    searches : SearchThreads
-        Search for routes.
+    searches : SearchTurns
+        Searches for routes, one after the other.
     snapshots : SnapshotArchive
         Keeps the markets that quotes were made on.
     waiting_room : WaitingRoom
@@ -60,7 +60,7 @@ class Resources:
     ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
     screen: Screen = nobody
     memory: ShortMemory = field(default_factory=ShortMemory)
-    searches: SearchThreads = field(default_factory=SearchThreads)
+    searches: SearchTurns = field(default_factory=SearchTurns)
     snapshots: SnapshotArchive = field(default_factory=SnapshotArchive)
     waiting_room: WaitingRoom = field(default_factory=WaitingRoom)
     lobby: WaitingRoom = field(default_factory=WaitingRoom)

@@ -14,12 +14,13 @@ import sys
 import time
 from asyncio import Future
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import Any
 
 from api.bodies.request_body import MAX_BODY_BYTES
+from api.serving.loop_threads import LoopThreads
 from api.serving.stream import AsgiApp, Message, Receive, Scope, Send, refuse_request
 
 _NAMES = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
@@ -62,7 +63,7 @@ class WsgiBridge:
     def __init__(self, app: Callable[..., Iterable[bytes]], *, threads: int) -> None:
         self._app = app
         self._at_once = threads
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="WSGI")
+        self._threads = LoopThreads(threads, "WSGI")
         self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,7 +85,7 @@ class WsgiBridge:
         turn = Turn(time.monotonic() + LONGEST_WAIT_S)
         self._waiting += 1
         try:
-            served = asyncio.get_running_loop().run_in_executor(self._threads, self._answer, scope, body, turn)
+            served = self._threads.run(partial(self._answer, scope, body, turn), self._waiting)
             if self._waiting > self._at_once:
                 await _watch_caller(receive, served, turn)
             return await served

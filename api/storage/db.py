@@ -128,11 +128,17 @@ class Database:
         """Insert rows, each behind those that it refers to; see `write_at_once`."""
         self.write_at_once(partial(insert_rows, rows=rows))
 
-    def write_at_once(self, job: Job) -> None:
+    def write_at_once(self, job: Job, *, is_lasting: bool = True) -> None:
         """Have `job` insert rows by one call: all of them or none, committed as `write` does.
 
         On SQLite one transaction carries out the jobs of all who write so at the same time (ADR 133). Another thread
         may call it, and once more after it was rolled back.
+
+        Parameters
+        ----------
+        is_lasting : bool
+            Whether to wait until it would outlast a power cut. What a process has written outlasts that anyway, and
+            PostgreSQL commits nothing earlier.
 
         Raises
         ------
@@ -140,7 +146,7 @@ class Database:
             If this writes in the name of a duty that somebody else does now.
         """
         if self._fence is None:
-            self._direct.at_once.carry_out(job)
+            self._direct.at_once.carry_out(job, is_lasting=is_lasting)
             return
         with self.write_directly() as direct:
             job(direct)

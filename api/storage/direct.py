@@ -19,8 +19,11 @@ Job = Callable[[DirectConnection], None]
 class Writer(Protocol):
     """Carries out jobs."""
 
-    def carry_out(self, job: Job, /) -> None:
-        """Return once `job` has written, and that is committed and would outlast a power cut; raise what it raised."""
+    def carry_out(self, job: Job, /, *, is_lasting: bool) -> None:
+        """Return once `job` has written, and that is committed and, if asked for, would outlast a power cut.
+
+        Raises what the job raised.
+        """
         ...
 
 
@@ -68,8 +71,8 @@ class DirectPool:
             yield direct
             direct.commit()
 
-    def carry_out(self, job: Job) -> None:
-        """Have a job write over a connection, and commit unless that raises."""
+    def carry_out(self, job: Job, *, is_lasting: bool) -> None:
+        """Have a job write over a connection, and commit unless that raises; a server's commit lasts in any case."""
         with self.write() as direct:
             job(direct)
 

@@ -34,8 +34,8 @@ class GroupCommit:
         self._waiting: list[_Member] = []
         self._is_led = False
 
-    def carry_out(self, job: Job) -> None:
-        """Return once `job` has written, and that is committed and on the disk; raise what it raised.
+    def carry_out(self, job: Job, *, is_lasting: bool) -> None:
+        """Return once `job` has written, and that is committed and, if asked for, on the disk; raise what it raised.
 
         A job that raises leaves nothing, and the others of its group as they would be without it.
 
@@ -46,7 +46,7 @@ class GroupCommit:
         TimeoutError
             SQLAlchemy's, if others write for too long.
         """
-        member = _Member(job)
+        member = _Member(job, is_lasting=is_lasting)
         with self._lock:
             self._waiting.append(member)
             member.leads, self._is_led = not self._is_led, True
@@ -62,7 +62,8 @@ class GroupCommit:
         group: list[_Member] = []
         try:
             self._write(group)
-            self._wait_for_disk()
+            if any(member.is_lasting for member in group):
+                self._wait_for_disk()
         except BaseException as error:  # whatever it is, nobody is left waiting
             for member in group or self._take_all(group):  # there is no group yet where there was no connection
                 member.error = member.error or error
@@ -113,10 +114,10 @@ class GroupCommit:
 class _Member:
     """One who writes: its job, what came of it, and what wakes it when that is done or it is to lead."""
 
-    __slots__ = ("error", "job", "leads", "woken")
+    __slots__ = ("error", "is_lasting", "job", "leads", "woken")
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, *, is_lasting: bool) -> None:
+        self.job, self.is_lasting = job, is_lasting
         self.error: BaseException | None = None
         self.leads = False
         self.woken = threading.Lock()

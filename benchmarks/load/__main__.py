@@ -43,7 +43,10 @@ WARM_UP_S = 2
 ORDERS = 300
 UNLIMITED = {f"RATE_LIMIT_{name}": "1000000" for name in ("KEY", "ROUTING", "KEYLESS", "PAGE")}
 USDC, WETH = "0x833589fCD6eDb6E08f4c7C32D4f71b54bDA02913", "0x4200000000000000000000000000000000000006"
-QUOTE = f"/api/v1/quote?fromChain=8453&toChain=8453&fromToken={USDC}&toToken={WETH}&fromAmount=25000000"
+QUESTION = f"fromChain=8453&toChain=8453&fromToken={USDC}&toToken={WETH}&fromAmount="
+QUOTE = f"/api/v1/quote?{QUESTION}25000000"
+AMOUNTS = range(20_000_000, 30_000_000, 997)
+"""USDC around the price of an order; no two quotes in a row ask for the same."""
 
 
 def main() -> None:
@@ -174,8 +177,14 @@ def _choose_asks(orders: Orders, bare: Server) -> dict[str, tuple[Ask, Ask]]:
         "page": (orders.ask("/payment/"), Ask(path="/page")),
         "tokens": (Ask(path="/v1/tokens"), Ask(path="/tokens")),
         "healthz": (Ask(path="/healthz"), Ask(path="/healthz")),
-        "quotes": (Ask(path=QUOTE), Ask(path="/healthz")),
+        "quotes": (_ask_for_amounts("/api/v1/quote"), Ask(path="/healthz")),
+        "searches": (_ask_for_amounts("/api/v1/quote"), _ask_for_amounts("/quote")),
     }
+
+
+def _ask_for_amounts(path: str) -> Ask:
+    first, *others = (f"{path}?{QUESTION}{amount}" for amount in AMOUNTS)
+    return Ask(path=first, others=tuple(others))
 
 
 def _send(url: str, headers: dict[str, str]) -> dict[str, Any]:

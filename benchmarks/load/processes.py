@@ -130,7 +130,7 @@ def serving(
     try:
         _wait(f"{url}/healthz", started, log)
         parent = psutil.Process(started.pid)
-        found = [child for child in parent.children(recursive=True) if part and part in child.cmdline()]
+        found = [child for child in parent.children(recursive=True) if part and part in _read_words(child)]
         yield Server(url=url, log=log, process=found[0] if found else parent)
     finally:
         started.send_signal(signal.SIGINT)
@@ -139,6 +139,11 @@ def serving(
         except subprocess.TimeoutExpired:
             os.killpg(started.pid, signal.SIGKILL)
             started.wait()
+
+
+def _read_words(process: psutil.Process) -> list[str]:
+    """Return the words of a process's command; one that gave itself a title has it in one piece."""
+    return " ".join(process.cmdline()).split()
 
 
 def _wait(url: str, process: subprocess.Popen[bytes] | None, log: Path) -> None:

@@ -10,10 +10,14 @@ from routing_engine.model import Token
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
 
+_NAMES = [field.name for field in fields(RouteRequest)]
+_PLAIN = frozenset({bool, float, int, str})
+"""Types of what JSON has as it is."""
+
 
 def describe_request(request: RouteRequest) -> dict[str, Any]:
     """Return every field of a request, defaults too: they may be others in another version."""
-    record = {field.name: _describe(getattr(request, field.name)) for field in fields(request)}
+    record = {name: _describe(getattr(request, name)) for name in _NAMES}
     return record | {"amount": str(request.amount)}
 
 
@@ -35,6 +39,8 @@ def read_request(record: Mapping[str, Any]) -> RouteRequest:
 
 
 def _describe(value: Any) -> Any:
+    if value is None or type(value) in _PLAIN:
+        return value
     if isinstance(value, Token):
         return value.key
     if isinstance(value, frozenset):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import fields
 from itertools import zip_longest
 from typing import Any
 
@@ -12,6 +12,8 @@ from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop
 from routing_engine.result import RouteResult
 from routing_engine.route import Route
+
+_OF_CERTIFICATE = [field.name for field in fields(Certificate)]
 
 
 def describe_result(result: RouteResult) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def describe_route(route: Route, certificate: Certificate | None = None) -> dict
         "price_impact_bps": _bps(route.price_impact),
         "fees": _describe_fees(route.fees),
         "steps": list(list_steps(route)),
-        "certificate": asdict(certificate) if certificate else None,
+        "certificate": {name: getattr(certificate, name) for name in _OF_CERTIFICATE} if certificate else None,
     }
 
 

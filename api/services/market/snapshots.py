@@ -15,7 +15,6 @@ from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from api.storage.db import insert_new
-from api.storage.statements import Place, Statement
 from api.storage.tables import MarketSnapshot
 from routing_engine import Snapshot, formats
 from routing_engine.formats import Contents
@@ -40,9 +39,13 @@ class PackedSnapshot:
 
 
 _SNAPSHOT = MarketSnapshot.__table__.c
-_IS_KEPT = Statement(
-    select(_SNAPSHOT.id).where(_SNAPSHOT.id == bindparam("id"), _SNAPSHOT.kept_until >= bindparam("until"))
+IS_KEPT = (
+    select(_SNAPSHOT.id)
+    .where(_SNAPSHOT.id == bindparam("market_id"), _SNAPSHOT.kept_until >= bindparam("kept_until"))
+    .exists()
 )
+"""Whether a market is stored until then, by whichever process; so is what it rests on. Asked before `pack`, so that of
+several processes that follow one market the first packs it."""
 _KEPT = select(_SNAPSHOT.id, _SNAPSHOT.kept_until).where(_SNAPSHOT.id.in_(bindparam("ids", expanding=True)))
 
 
@@ -67,13 +70,6 @@ class SnapshotArchive:
             if not self._last or self._last[-1].id != snapshot.id:
                 self._last = self._pack(snapshot)
             return self._last
-
-    def is_kept(self, place: Place, snapshot_id: str, until: datetime) -> bool:
-        """Whether a market is stored until then, by whichever process, as it is for most quotes; so is its base.
-
-        Asked before `pack`, so that of several processes that follow one market the first packs it.
-        """
-        return bool(_IS_KEPT.fetch(place, {"id": snapshot_id, "until": until}))
 
     def keep(self, session: Session, rows: Sequence[PackedSnapshot], until: datetime) -> None:
         """Store what `pack` gave, unless it is there, until at least `until`."""

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
+from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import Gone, NotFound
 from api.domain.ids import IdPrefix, make_id, read_time
+from api.services.market.snapshots import IS_KEPT
 from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.routes import explain_incomplete, make_route_writer, require_routes, unknown_is_no_route
-from api.services.routing.serializers import VALID_FOR, RouteWriter
+from api.services.routing.routes import explain_incomplete, require_routes, unknown_is_no_route
+from api.services.routing.serializers import GAP_DIGITS, VALID_FOR
 from api.services.routing.token_serializers import checksum
 from api.storage.rows import NewRow
+from api.storage.statements import DirectConnection, Statement
 from api.storage.tables import StoredQuote
 from routing_engine import RouteResult, Side, Snapshot, __version__
 from routing_engine.archive.request_records import describe_request
+from routing_engine.archive.result_records import describe_result
 
 KEPT = timedelta(hours=24)
 """How long a quote can be shown and replayed."""
+_TABLE = cast(Table, StoredQuote.__table__)
+_COLUMNS = ("id", "vendor_id", "body", "created_at", "expires_at")
+_GIVEN = [bindparam(name, type_=_TABLE.c[name].type) for name in _COLUMNS]
+_INSERT_ON_MARKET = Statement(
+    insert(_TABLE).from_select(_COLUMNS, select(*_GIVEN).where(IS_KEPT), include_defaults=False).returning(_TABLE.c.id)
+)
+
 Owner: TypeAlias = tuple[str, EnvMode]
 """Whose a quote is: a vendor's id, and the environment of the key that asked for it."""
 
@@ -45,33 +57,47 @@ def make_quote(resources: Resources, query: RouteQuery, owner: Owner | None) -> 
     missing = list_left_out(sources)
     with unknown_is_no_route(router):
         result = resources.searches.find_routes(router, query.request)
-    best = require_routes(result, missing)[0]
-    writer = make_route_writer(resources, router, query)
-    quote_id = make_id(IdPrefix.QUOTE, writer.at)
-    answer = write_quote(writer, result, quote_id)
+    require_routes(result, missing)
+    at = resources.clock.now()
+    quote_id = make_id(IdPrefix.QUOTE, at)
+    quote = write_quote(query, result, quote_id, at)
     rests_on = {"request": describe_request(result.request), "slippage_bps": query.slippage_bps, "engine": __version__}
-    _keep_market(resources, router.snapshot, writer.at + KEPT)
     vendor_id, env_mode = owner or (None, None)
-    route = writer.route(best, result.certificate)
     given = {
         "id": quote_id,
         "vendor_id": vendor_id,
-        "body": {"quote": answer, "route": route, "rests_on": rests_on, "env_mode": env_mode},
-        "created_at": writer.at,
-        "expires_at": writer.at + VALID_FOR,
+        "body": {"quote": quote, "answer": describe_answer(result), "rests_on": rests_on, "env_mode": env_mode},
+        "created_at": at,
+        "expires_at": at + VALID_FOR,
     }
-    resources.database.write_rows([NewRow(table=StoredQuote, given=given)])
-    return answer
+    _store(resources, given, router.snapshot)
+    return quote
 
 
-def _keep_market(resources: Resources, snapshot: Snapshot, until: datetime) -> None:
-    """Store a market before the quote that rests on it; a market without a quote does no harm."""
-    with resources.database.look() as place:
-        if resources.snapshots.is_kept(place, snapshot.id, until):
-            return
-    packed = resources.snapshots.pack(snapshot)
-    with resources.database.write() as session:
-        resources.snapshots.keep(session, packed, until)
+def _store(resources: Resources, given: Mapping[str, Any], snapshot: Snapshot) -> None:
+    """Store a quote; the market that it rests on before, where nobody has yet. A market without a quote does no harm.
+
+    A quote does not wait for the disk: a power cut loses those of the last moments, and takes longer than they hold.
+    """
+    until = given["created_at"] + KEPT
+    insertion = _Insertion({**given, "market_id": snapshot.id, "kept_until": until})
+    resources.database.write_at_once(insertion, is_lasting=False)
+    if not insertion.has_inserted:
+        packed = resources.snapshots.pack(snapshot)
+        with resources.database.write() as session:
+            resources.snapshots.keep(session, packed, until)
+        resources.database.write_rows([NewRow(table=StoredQuote, given=given)])
+
+
+class _Insertion:
+    """Inserts a quote if the market that it rests on is kept for as long, by one statement."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self.has_inserted = False
+
+    def __call__(self, place: DirectConnection) -> None:
+        self.has_inserted = bool(_INSERT_ON_MARKET.fetch(place, self._values))
 
 
 def get_quote(resources: Resources, quote_id: str, owner: Owner | None) -> dict[str, str]:
@@ -118,11 +144,20 @@ def _is_visible(row: StoredQuote, owner: Owner | None) -> bool:
     return row.vendor_id is None or (row.vendor_id == vendor_id and row.body.get("env_mode", env_mode) == env_mode)
 
 
-def write_quote(writer: RouteWriter, result: RouteResult, quote_id: str) -> dict[str, str]:
+def describe_answer(result: RouteResult) -> dict[str, Any]:
+    """Return what the engine answered, as far as another processor answers the same: what is proven, roundly."""
+    answer = describe_result(result)
+    for route in answer["routes"]:
+        proven = route["certificate"]
+        for name in ("gap_bps", "all_flows_gap_bps") if proven else ():
+            proven[name] = None if proven[name] is None else round(proven[name], GAP_DIGITS)
+    return answer
+
+
+def write_quote(query: RouteQuery, result: RouteResult, quote_id: str, at: datetime) -> dict[str, str]:
     """Write the fields of the interface; with a fixed output this is what is promised, not what rounding adds."""
     route = result.best()
     exact_out = route.side is Side.EXACT_OUT
-    query = writer.query
     most = {"inputAmountMax": str(query.most_in(route.amount_in))} if exact_out else {}
     return {
         "toAmount": str(query.request.amount if exact_out else route.amount_out),
@@ -134,6 +169,6 @@ def write_quote(writer: RouteWriter, result: RouteResult, quote_id: str) -> dict
         "fromChain": str(route.token_in.chain_id),
         **most,
         "quoteId": quote_id,
-        "expiresAt": format_time(writer.at + VALID_FOR),
+        "expiresAt": format_time(at + VALID_FOR),
         "incompleteReason": explain_incomplete(result),
     }

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from api.domain.errors import Conflict, Gone
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.quotes import Owner, find_quote, write_quote
-from api.services.routing.serializers import RouteWriter
+from api.services.routing.quotes import Owner, describe_answer, find_quote, write_quote
 from api.storage.tables import StoredQuote
 from routing_engine import RouteResult, __version__
 from routing_engine.archive.archive import Archive, find_difference
@@ -31,13 +30,9 @@ def replay_quote(resources: Resources, quote_id: str, owner: Owner | None) -> di
     """
     row, router = _read(resources, quote_id, owner)
     result = _search_again(row, router)
-    best, rests_on = result.best(), row.body["rests_on"]
+    rests_on = row.body["rests_on"]
     query = RouteQuery(request=result.request, slippage_bps=rests_on["slippage_bps"])
-    writer = RouteWriter(
-        query=query, snapshot_id=result.snapshot_id, gas_prices=router.snapshot.gas_prices, at=row.created_at
-    )  # fmt: skip
-    route = writer.route(best, result.certificate) | {"id": row.body["route"]["id"]}
-    again = {"quote": write_quote(writer, result, row.id), "route": route}
+    again = {"quote": write_quote(query, result, row.id, row.created_at), "answer": describe_answer(result)}
     difference = find_difference({name: row.body[name] for name in again}, again)
     if difference:
         engines = f"routing-engine {rests_on['engine']} made this quote, and {__version__} runs now"
@@ -54,8 +49,10 @@ def archive_quote(resources: Resources, quote_id: str, owner: Owner | None) -> d
 def _read(resources: Resources, quote_id: str, owner: Owner | None) -> tuple[StoredQuote, Router]:
     with resources.database.read() as session:
         row = find_quote(resources, session, quote_id, owner)
+        if "answer" not in row.body:
+            raise Gone("This quote was made by an earlier version of the service; ask for a new one")
         session.expunge(row)
-        router = resources.snapshots.find_router(session, row.body["route"]["snapshotId"])
+        router = resources.snapshots.find_router(session, row.body["answer"]["snapshot_id"])
     if router is None:
         raise Gone("The market of this quote is kept no longer; ask for a new quote")
     return row, router

@@ -16,6 +16,8 @@ from routing_engine.reference.chains import CHAINS, block_time_s
 
 VALID_FOR = timedelta(seconds=60)
 GAS = "gas"
+GAP_DIGITS = 4
+"""Behind the point of a proven gap in 1/10000: two processors may differ in the last ones of a float."""
 NOT_JUDGED = "alternatives are not judged"
 
 IsFirm = Callable[[Hop], bool]
@@ -65,9 +67,9 @@ class RouteWriter:
             "gas": str(route.gas),
             "expiresAt": format_time(self.at + VALID_FOR),
             "snapshotId": self.snapshot_id,
-            "optimalityGapBps": None if gap_bps is None else round(gap_bps, 4),
+            "optimalityGapBps": None if gap_bps is None else round(gap_bps, GAP_DIGITS),
             "optimalityGapScope": None if gap_bps is None or certificate is None else certificate.scope,
-            "optimalityGapAllFlowsBps": None if all_flows_gap_bps is None else round(all_flows_gap_bps, 4),
+            "optimalityGapAllFlowsBps": None if all_flows_gap_bps is None else round(all_flows_gap_bps, GAP_DIGITS),
             "optimalityGapReason": certificate.reason if certificate else NOT_JUDGED,
         }
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.split.flow_network import Paths
-from routing_engine.search.paths.path_search import ThreadMemory
+from routing_engine.search.paths.memory import ThreadMemory
 
 Found = tuple[float, int, float, float, float]
 """Net output, number of paths, bound, its slope, bound over all flows: as of `generate_columns`."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from itertools import accumulate
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +12,14 @@ import numpy.typing as npt
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
-from routing_engine.kernels.arrays import FORWARD, REVERSE, FlowState, PathProblem, Weights, Workspace
+from routing_engine.kernels.arrays import FORWARD, REVERSE, PathProblem, Weights
 from routing_engine.kernels.search import best_paths
-from routing_engine.kernels.search.labels import LABELS
-from routing_engine.kernels.workspace import create_flow_state, create_workspace
 from routing_engine.market import Market
 from routing_engine.model import Hop, Token
 from routing_engine.reference.chains import block_time_s
-from routing_engine.request import MAX_HOPS, RouteRequest
+from routing_engine.request import RouteRequest
 from routing_engine.route import Side
+from routing_engine.search.paths.memory import Memories, ThreadMemory
 
 Edge = tuple[Market, Token, Token]
 
@@ -69,13 +66,6 @@ def _measure_rounding(hops: tuple[Hop, ...]) -> float:
     return sum([1.0 / (hop.amount_in or 1) + 1.0 / (hop.amount_out or 1) for hop in hops])
 
 
-class ThreadMemory(NamedTuple):
-    """What kernels need of one thread's memory."""
-
-    state: FlowState
-    workspace: Workspace
-
-
 class Search:
     """Search one graph for candidate paths; safe to use from many threads.
 
@@ -90,7 +80,7 @@ class Search:
     def __init__(self, graph: Graph, memory_of: Search | None = None) -> None:
         self.graph = graph
         fits = memory_of is not None and memory_of._sizes == self._sizes
-        self._threads: threading.local = memory_of._threads if memory_of and fits else threading.local()
+        self.memories: Memories = memory_of.memories if memory_of and fits else Memories()
         self._last_block_s = {chain_id: float(block_time_s(chain_id)) for chain_id in graph.chains}
 
     def find_candidates(
@@ -122,7 +112,8 @@ class Search:
         """
         graph, objective = self.graph, request.objective
         source, target = graph.index[request.token_in], graph.index[request.token_out]
-        scratch, (found, scores) = self.get_memory().workspace.scratch, self._threads.results
+        memory = self.memories.take(*self._sizes)
+        scratch, found, scores = memory.of_kernels.workspace.scratch, memory.found, memory.scores
         last_block_s = self._last_block_s[request.token_out.chain_id]
         weights = Weights(gas_cost, graph.units, last_block_s, objective.time_cost_per_s, objective.time_first)
         amount = float(request.amount)
@@ -145,14 +136,7 @@ class Search:
 
     def get_memory(self) -> ThreadMemory:
         """Return this thread's memory for kernels."""
-        memory: ThreadMemory | None = getattr(self._threads, "memory", None)
-        if memory is None:
-            tokens, markets, edges = self._sizes
-            state = create_flow_state(tokens, markets, edges, MAX_HOPS)
-            memory = self._threads.memory = ThreadMemory(state, create_workspace(tokens, MAX_HOPS))
-            rows = MAX_HOPS * LABELS
-            self._threads.results = np.empty((rows, MAX_HOPS), np.int32), np.empty((rows, 2))
-        return memory
+        return self.memories.take(*self._sizes).of_kernels
 
     @property
     def _sizes(self) -> tuple[int, int, int]:

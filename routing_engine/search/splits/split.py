@@ -26,7 +26,7 @@ from routing_engine.search.allocations.input_bounds import bound_inputs, find_le
 from routing_engine.search.allocations.reallocation import reallocate_paths
 from routing_engine.search.allocations.steps_entered import count_gas
 from routing_engine.search.paths.known import find_once
-from routing_engine.search.paths.path_search import ThreadMemory
+from routing_engine.search.paths.memory import ThreadMemory
 from routing_engine.search.splits.flow_bounds import tighten_bounds
 
 _generate_columns = Compiled(column_generation.generate_columns)

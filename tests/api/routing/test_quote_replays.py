@@ -223,3 +223,18 @@ def test_a_quote_of_the_page_is_not_shown(ask: Ask, client: FlaskClient, resourc
         row = session.get_one(StoredQuote, quote["quoteId"])
         row.body = {name: value for name, value in row.body.items() if name != "rests_on"}
     assert client.get(f"/api/v1/quote/{quote['quoteId']}/replay").status_code == 404
+
+
+def test_a_quote_of_an_earlier_version_is_shown_and_not_made_again(
+    ask: Ask, client: FlaskClient, resources: Resources
+) -> None:
+    """It was kept with the route as the interface shows it, for a day at most."""
+    quote = ask()
+    with resources.database.write() as session:
+        row = session.get_one(StoredQuote, quote["quoteId"])
+        row.body = {name: value for name, value in row.body.items() if name != "answer"} | {"route": {}}
+    assert client.get(f"/api/v1/quote/{quote['quoteId']}").get_json() == quote
+    for end in ("replay", "archive"):
+        answer = client.get(f"/api/v1/quote/{quote['quoteId']}/{end}")
+        assert answer.status_code == 410
+        assert "earlier version" in answer.get_json()["message"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from eth_utils.address import is_checksum_address
 from flask.testing import FlaskClient
+from sqlalchemy import event
 
 from api.domain.clock import format_time
 from api.schemas.routing.queries import USDC_BASE, USDC_ETHEREUM
@@ -118,8 +119,9 @@ def test_a_fixed_output(ask: Callable[..., Any], client: FlaskClient, name: str)
 def test_the_order_decides(ask: Callable[..., Any], resources: Resources) -> None:
     ids = [ask(order=order).get_json()["quoteId"] for order in ("cheapest", "fastest")]
     with resources.database.read() as session:
-        routes = [session.get_one(StoredQuote, quote_id).body["route"] for quote_id in ids]
-    assert int(routes[1]["estimatedTime"]) < int(routes[0]["estimatedTime"])
+        answers = [session.get_one(StoredQuote, quote_id).body["answer"] for quote_id in ids]
+    cheapest, fastest = (answer["routes"][0]["fill_time_s"] for answer in answers)
+    assert fastest < cheapest
 
 
 def test_a_quote_is_stored_with_its_route_for_a_minute(
@@ -130,9 +132,24 @@ def test_a_quote_is_stored_with_its_route_for_a_minute(
         with resources.database.read() as session:
             row = session.get_one(StoredQuote, quote["quoteId"])
         assert row.body["quote"] == quote
-        assert row.body["route"]["outputAmount"] == quote["toAmount"]
+        (route,) = row.body["answer"]["routes"]
+        assert route["amount_out"] == route["steps"][-1]["amount_out"] == quote["toAmount"]
         assert (row.vendor_id, row.order_id) == (vendor_id, None)
         assert (row.created_at, row.expires_at) == (START, START + timedelta(seconds=60))
+
+
+def test_a_quote_on_a_market_that_is_kept_is_one_statement(ask: Callable[..., Any], resources: Resources) -> None:
+    ask()
+    said: list[str] = []
+    listen = lambda *heard: said.append(heard[2])  # noqa: E731 - the same object is taken away again
+    engines = {resources.database.engine, resources.database._writer}
+    for engine in engines:
+        event.listen(engine, "before_cursor_execute", listen)
+    assert ask().status_code == 200
+    for engine in engines:
+        event.remove(engine, "before_cursor_execute", listen)
+    (statement,) = (text for text in said if not text.startswith("BEGIN"))
+    assert statement.startswith("INSERT INTO quotes")
 
 
 def read(client: FlaskClient, quote_id: str, headers: dict[str, str] | None = None) -> Any:

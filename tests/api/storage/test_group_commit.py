@@ -104,6 +104,24 @@ def test_nobody_is_answered_before_the_disk_has_it(database: Database, monkeypat
         written.result(20)
 
 
+def test_the_disk_is_waited_for_if_one_of_the_group_asks_for_that(database: Database, syncs: list[int]) -> None:
+    jobs = [partial(insert_rows, rows=[make_vendor(number)]) for number in range(3)]
+    database.write_at_once(jobs[0], is_lasting=False)
+    assert (list_vendors(database), syncs) == (["ven_0"], [])
+    group = cast(GroupCommit, database._direct.at_once)
+    with ThreadPoolExecutor(2) as pool:
+        with database.write() as session:
+            session.connection()
+            written = [pool.submit(database.write_at_once, job, is_lasting=job is jobs[2]) for job in jobs[1:]]
+            while len(group._waiting) < len(written):
+                time.sleep(0)
+            syncs.clear()
+        for each in written:
+            each.result(20)
+    assert list_vendors(database) == ["ven_0", "ven_1", "ven_2"]
+    assert len(syncs) == 2  # of whom they waited for, and their own
+
+
 def test_one_that_fails_spoils_nothing_of_the_others(database: Database, syncs: list[int]) -> None:
     database.write_rows([make_vendor(0)])
     rows = [[make_vendor(number + 1), make_vendor(0 if number == 2 else number + 50)] for number in range(COUNT)]

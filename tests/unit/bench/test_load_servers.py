@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.load.processes import Server
+from benchmarks.load.processes import Server, find_port, serving
 
 SPENT_S = 0.2
 PARENT = f"""
@@ -22,6 +22,25 @@ print("ended", flush=True)
 input()
 """
 
+TITLED = """
+import os, signal, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from setproctitle import setproctitle
+child = os.fork()
+if child == 0:
+    setproctitle("checkout serve")
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+    HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+try:
+    os.wait()
+except KeyboardInterrupt:
+    os.kill(child, signal.SIGKILL)
+    os.wait()
+"""
+
 
 def test_processes_that_ended_count() -> None:
     """One that was replaced took what it had spent with it, and an answer seemed to cost less than nothing."""
@@ -33,3 +52,11 @@ def test_processes_that_ended_count() -> None:
         assert server.read_seconds() >= SPENT_S * 0.9  # the system counts in hundredths
         parent.stdin.write(b"\n")
         parent.stdin.close()
+
+
+def test_the_part_that_answers_is_found_by_its_title(tmp_path: Path) -> None:
+    """The workers beside it counted too, since a process with a title has its words in one piece."""
+    port = find_port()
+    command = [sys.executable, "-c", TITLED, str(port)]
+    with serving(command, port, {}, tmp_path / "log", part="serve") as server:
+        assert server.process.cmdline()[0] == "checkout serve"
