@@ -28,6 +28,7 @@ def always_asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
 
     monkeypatch.setattr(flow_bounds, "FEW", 0)
     monkeypatch.setattr(flow_bounds, "OPEN", -0.5)
+    monkeypatch.setattr(flow_bounds, "LITTLE_GAS", float("inf"))
     monkeypatch.setattr(flow_bounds, "bound_flows", bound_flows)
     return asked
 

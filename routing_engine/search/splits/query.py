@@ -176,7 +176,7 @@ class Query:
             least = bound_cost(splitter, allocation, gross)
             least = allow_for_rounding(self.graph, splitter.problem, least, route, allocation.slope)
             return Certificate.of_input(gross, least, max_hops, gas_aware=gas_aware)
-        closest = splitter.look_closer(allocation)
+        closest = splitter.look_last(allocation)
         net, most = float(route.amount_out_net), Bounds(closest.bound, closest.flow_bound)
         if min(most) > net * (1.0 + WIDE):
             payable = _bound_payable(splitter.problem, float(route.amount_in), min(most))

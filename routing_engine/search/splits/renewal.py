@@ -30,7 +30,7 @@ FEW, VERY_FEW = 12, 6
 DETOURS, WIDE = 8, 2e-3
 """How many markets, those that carry most, are left out of more paths, and the gap from which on that is done."""
 
-OPEN, OPEN_OF_FEW = 5e-4, 2e-5
+OPEN, OPEN_OF_FEW = 1e-4, 2e-5
 """Relative gaps to the bound from which on that is done: of many paths, and of few, soon done."""
 
 KEPT = 0.95, 0.8, 0.65, 0.5

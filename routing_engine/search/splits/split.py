@@ -27,7 +27,7 @@ from routing_engine.search.allocations.reallocation import reallocate_paths
 from routing_engine.search.allocations.steps_entered import count_gas
 from routing_engine.search.paths.known import find_once
 from routing_engine.search.paths.memory import ThreadMemory
-from routing_engine.search.splits.flow_bounds import tighten_bounds
+from routing_engine.search.splits.flow_bounds import tighten_allocation, tighten_bounds
 
 _generate_columns = Compiled(column_generation.generate_columns)
 
@@ -145,8 +145,7 @@ class Splitter:
         is_first, max_hops = max_hops is None, max_hops or self._problem.max_hops
         allocation = self._improve(starts, problem := self._problem._replace(max_hops=max_hops))
         if is_first and problem.least_price > 0.0 and allocation.count == 1 and self.is_doubtful(allocation):
-            # A closer look proves most, and would be asked for in the end.
-            judged = self._improve(allocation.list_parts(), problem, JUDGE)
+            judged = self._improve(allocation.list_parts(), problem, JUDGE)  # proves most, and is asked for in the end
             allocation = replace(choose_better(allocation, judged), is_judged=True)
         shorter = next((path for path in others if len(path) < max_hops), ())
         is_doubtful = self.is_doubtful(allocation)
@@ -205,6 +204,10 @@ class Splitter:
         judged = self._improve(allocation.list_parts(), problem, JUDGE)
         return replace(choose_better(allocation, judged), is_judged=True)
 
+    def look_last(self, allocation: Allocation) -> Allocation:
+        """Return what `look_closer` does; where gas is free, with bounds with which the search would try too little."""
+        return tighten_allocation(self._known, self._problem, self.look_closer(allocation))
+
     def bound_input_at(self, rate: float, amount: float, allocation: Allocation) -> Bounds:
         """Return bounds of the input and gas of all routes that give the request's output.
 
@@ -224,7 +227,8 @@ class Splitter:
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         asked = paths, len(starts), problem, self.memory, rounds, is_judged
         found = find_once(self._known, _generate_columns, *asked)
-        net, count, bound, slope, flow_bound = tighten_bounds(self._known, problem, found) if is_judged else found
+        is_tightened = is_judged and not self.is_free
+        net, count, bound, slope, flow_bound = tighten_bounds(self._known, problem, found) if is_tightened else found
         rate, least = slope if self.is_free else problem.least_price, NO_INPUT
         if self.request.side == Side.EXACT_OUT and rate > 0.0:
             least = bound_inputs(self.request.amount, amount, self.least_gas, rate, Bounds(bound, flow_bound))
