@@ -62,7 +62,7 @@ class Certificate:
         Empty, or why there is no gap.
     all_flows_gap_bps : float or None
         The gap over paths of any number of markets; None where there is no proof. It is looked for where the gas of a
-        market is a small part of the amount, on snapshots of up to 2,000 tokens.
+        market is a small part of the amount, on snapshots of up to 2,000 tokens; of many paths, of up to 4,000.
     """
 
     gap_bps: float | None

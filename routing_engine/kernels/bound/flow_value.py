@@ -124,6 +124,8 @@ def bound_net(edges, problem, start, price, cap):
         for place in range(edges.first[m], edges.first[m + 1]):
             edge, u, v = graph.forward.edges[edges.edge[place]], edges.source[place], edges.target[place]
             gain = find_gain(edge, graph.pieces, price[u], price[v], np.inf)
+            if not gain < np.inf:
+                return np.inf
             most = max(most, gain - value_base_gas(edge, problem.gas))
         total += most
     return total
