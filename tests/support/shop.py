@@ -16,11 +16,11 @@ from api.domain.env import EnvMode
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
+from api.services.settlement.watching.watcher import watch
 from api.services.vendors.vendors import Account, set_account
 from api.storage.tables import Payment, SimulatedTransfer, WebhookEvent
 from routing_engine.reference import token_registry
 from tests.support.clock import SettableClock
-from tests.support.quiet_chains import watch_what_moves
 
 if TYPE_CHECKING:
     from tests.api.conftest import Merchant
@@ -110,7 +110,7 @@ class Shop:
         looks = min(seconds, MOST_LOOKS)
         for number in range(looks):
             self.clock.advance(seconds=(number + 1) * seconds // looks - number * seconds // looks)
-            watch_what_moves(self.resources)
+            watch(self.resources)
             expire_orders(self.resources)
 
     def history(self, order_id: str) -> list[str]:
