@@ -35,11 +35,11 @@ def always_asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("run", range(RUNS))
 def test_no_bound_of_all_flows_is_broken(run: int, always_asked: list[tuple[float, float]]) -> None:
-    tried = [each for seed in range(run, ATTACKS // 4, RUNS) for each in attack(seed)]
+    tried = [each for seed in range(run, ATTACKS // 10, RUNS) for each in attack(seed)]
     assert not [each.broken for each in tried if each.broken]
-    assert len(tried) > 1.2 * (ATTACKS // 4) / RUNS
+    assert len(tried) > 1.2 * (ATTACKS // 10) / RUNS
     close = [net for net, bound in always_asked if net > 0.999 * bound]
-    assert len(close) > 0.4 * (ATTACKS // 4) / RUNS  # it says something, too
+    assert len(close) > 0.4 * (ATTACKS // 10) / RUNS  # it says something, too
 
 
 def test_of_many_paths_little_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
