@@ -14,6 +14,7 @@ from itertools import zip_longest
 from routing_engine.certificate import IMPRECISE, Certificate
 from routing_engine.deadline import count_steps
 from routing_engine.fixed_point import BPS
+from routing_engine.request import MAX_SPLITS
 from routing_engine.route import Route, Side
 from routing_engine.search.certified_split import CertifiedRoutes, split_beyond_paths, split_single
 from routing_engine.search.fastest import find_fastest
@@ -21,8 +22,9 @@ from routing_engine.search.paths.single import Single
 from routing_engine.search.single_paths import find_best_single
 from routing_engine.search.splits.query import Query
 
-OPEN, WIDE_OPEN = 1.0, 20.0
-"""Gaps, in bps, from which on less is asked for: of an answer that took little work, and of any."""
+OPEN, WIDE_OPEN, WIDE_OPEN_OF_LIMITED = 1.0, 50.0, 20.0
+"""Gaps, in bps, from which on less is asked for: of an answer that took little work, of any, and of one
+over fewer paths than a request may ask for."""
 
 LITTLE, PATIENCE = 40, 300
 """Units of work that are little, and after which nothing more is asked."""
@@ -66,8 +68,10 @@ def _compare_with_less(query: Query, answer: CertifiedRoutes, spent: int) -> Cer
     if size > SMALL and request.max_splits > FEW:
         return _compare_with_fewer_hops(query, answer)
     last, is_little = query.budget.steps_left - count_steps(PATIENCE, size), spent <= count_steps(LITTLE, size)
+    wide = WIDE_OPEN if request.max_splits == MAX_SPLITS else WIDE_OPEN_OF_LIMITED
+    open_from = OPEN if is_little else wide
     for hops, splits in _list_narrower(query):
-        if not _is_open(answer, is_little=is_little) or query.budget.is_spent() or query.budget.steps_left < last:
+        if not _is_open(answer, open_from) or query.budget.is_spent() or query.budget.steps_left < last:
             break
         if any(hops <= most_hops and splits <= most_splits for most_hops, most_splits in proven):
             continue
@@ -111,7 +115,7 @@ def _ask(query: Query) -> CertifiedRoutes | None:
     return split_beyond_paths(query, query.allowed) if query.request.max_splits > 1 else None
 
 
-def _is_open(answer: CertifiedRoutes, *, is_little: bool) -> bool:
+def _is_open(answer: CertifiedRoutes, open_from: float) -> bool:
     """Whether so much is open that a search over less may find something better.
 
     Of what is bought it often is not known; that was sold already as far as that helps.
@@ -119,7 +123,7 @@ def _is_open(answer: CertifiedRoutes, *, is_little: bool) -> bool:
     gap = answer.certificates[0].gap_bps
     if gap is None:
         return answer.routes[0].side is Side.EXACT_IN
-    return gap > (OPEN if is_little else WIDE_OPEN)
+    return gap > open_from
 
 
 def _is_proven(other: CertifiedRoutes, answer: CertifiedRoutes) -> bool:
