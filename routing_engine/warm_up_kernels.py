@@ -13,13 +13,13 @@ from routing_engine.curves.kernels.mobius_pieces import fit_pieces
 from routing_engine.curves.kernels.shapes import shape_in, shape_out
 from routing_engine.graph.graph import Graph
 from routing_engine.kernels.arrays import FORWARD, PathProblem, SplitProblem, Weights
+from routing_engine.kernels.bound.all_flows.flow_bound import bound_all_flows
+from routing_engine.kernels.bound.all_flows.least_flow_bound import find_least_flow_bound
 from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import certify
 from routing_engine.kernels.bound.dual_prices import compute_dual_prices
 from routing_engine.kernels.bound.exclusion import exclude_edges
-from routing_engine.kernels.bound.flow_bound import bound_all_flows
 from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits
-from routing_engine.kernels.bound.least_flow_bound import find_least_flow_bound
 from routing_engine.kernels.bound.payable import bound_payable
 from routing_engine.kernels.bound.settled_prices import settle_prices
 from routing_engine.kernels.reference_prices import find_widest_prices

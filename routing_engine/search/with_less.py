@@ -85,10 +85,11 @@ def _compare_with_less(query: Query, answer: CertifiedRoutes, spent: int) -> Cer
 
 def _compare_with_fewer_hops(query: Query, answer: CertifiedRoutes) -> CertifiedRoutes:
     """Return an answer, or a better one over fewer hops where the answer to a sale is far from its bound."""
+    if answer.routes[0].side is Side.EXACT_OUT:
+        return answer
     for hops in range(query.request.max_hops - 1, LEAST_HOPS - 1, -1):
         gap = answer.certificates[0].gap_bps
-        is_sold = answer.routes[0].side is Side.EXACT_IN
-        if not is_sold or query.budget.is_spent() or gap is None or gap <= FAR:
+        if query.budget.is_spent() or gap is None or gap <= FAR:
             break
         other = _ask(query.shorten(hops, query.request.max_splits))
         answer = _choose(query, answer, other) if other else answer

@@ -6,7 +6,7 @@ import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.kernels.arrays import SplitProblem
-from routing_engine.kernels.bound.least_flow_bound import find_least_flow_bound
+from routing_engine.kernels.bound.all_flows.least_flow_bound import find_least_flow_bound
 from routing_engine.sandbox import gas_prices, sandbox_markets
 from routing_engine.search.splits import flow_bounds
 from tests.differential.test_attacks import ATTACKS

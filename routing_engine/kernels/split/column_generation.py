@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import allocating, inner, kernel
+from routing_engine.kernels.bound.all_flows.flow_bound import bound_all_flows
 from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
-from routing_engine.kernels.bound.flow_bound import bound_all_flows
 from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_limits, fill_limits
 from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.marginal_price import value_base_gas

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.kernels.arrays import SplitProblem
-from routing_engine.kernels.bound.least_flow_bound import find_least_flow_bound
+from routing_engine.kernels.bound.all_flows.least_flow_bound import find_least_flow_bound
 from routing_engine.search.allocations.allocation import Allocation
 from routing_engine.search.paths.known import Answers, Found
 

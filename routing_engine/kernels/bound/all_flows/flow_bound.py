@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import allocating, part
-from routing_engine.kernels.bound.dual_bound import (
-    clear_multipliers,
-    clear_targets,
-    find_cheapest_multiplier,
-    set_multipliers,
-)
-from routing_engine.kernels.bound.flow_prices import (
+from routing_engine.kernels.bound.all_flows.flow_prices import (
     NO_LOOP,
     UNLIMITED,
     compute_flow_prices,
     create_flow_prices,
     trace_dearest_flow,
+)
+from routing_engine.kernels.bound.dual_bound import (
+    clear_multipliers,
+    clear_targets,
+    find_cheapest_multiplier,
+    set_multipliers,
 )
 from routing_engine.kernels.bound.initial_prices import price_rounds, price_tokens
 from routing_engine.kernels.work import is_overdrawn

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import allocating, inner, kernel
-from routing_engine.kernels.bound.flow_edges import list_flow_edges
-from routing_engine.kernels.bound.flow_value import bound_net, value_amount
+from routing_engine.kernels.bound.all_flows.flow_edges import list_flow_edges
+from routing_engine.kernels.bound.all_flows.flow_value import bound_net, value_amount
 from routing_engine.kernels.skyline import Skyline, factorise, solve
 from routing_engine.kernels.work import PRODUCTS, is_overdrawn, spend
 
@@ -39,9 +39,6 @@ CLOSE = 1e-6
 
 ROUNDING = 1e-9
 """More than the relative error of a bound."""
-
-EDGE_STEPS = 1
-"""Steps of work that an edge takes each time that the amount is valued."""
 
 
 @allocating
@@ -106,7 +103,8 @@ def _find_step(matrix, surplus, crossed, damping, step):
 
 @inner
 def _count_work(edges, matrix):
-    return EDGE_STEPS * edges.edge.size + matrix.entries.size // PRODUCTS
+    """Return the steps of valuing the amount once, a step for each edge."""
+    return edges.edge.size + matrix.entries.size // PRODUCTS
 
 
 @allocating
