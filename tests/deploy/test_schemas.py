@@ -135,6 +135,37 @@ def test_the_operators_command_has_the_services_settings(tmp_path: Path) -> None
     assert sorted(read_endpoints("RPC_URLS", read_by_shell)) == [1, 8453]
 
 
+def test_the_file_of_settings_goes_before_what_units_set(tmp_path: Path) -> None:
+    """systemd takes the file's word; so does the operator's command, or both would work on different databases."""
+    (tmp_path / "checkout.env").write_text("DATA_DIR=/elsewhere\n")
+    changes = {
+        "/etc/checkout/checkout.env": str(tmp_path / "checkout.env"),
+        "exec runuser -u checkout -- /opt/checkout/.venv/bin/checkout": "printenv DATA_DIR XDG_CACHE_HOME; echo",
+        "cd /opt/checkout": "cd /",
+    }
+    (tmp_path / "checkout.sh").write_text(replace_all(read("systemd/checkout.sh"), changes))
+    done = subprocess.run(["sh", tmp_path / "checkout.sh"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["/elsewhere", "/var/cache/checkout"]
+
+
+def test_units_are_held_alike() -> None:
+    units = [read(f"systemd/{name}") for name in UNITS if name.endswith(".service") and "failed" not in name]
+    held = ("UMask=0077", "ProtectSystem=strict", "CapabilityBoundingSet=", "SystemCallFilter=@system-service")
+    for line in (*held, "After=network-online.target postgresql.service"):
+        assert all(line in unit for unit in units), line
+    lasting = [unit for unit in units if "Restart=always" in unit]
+    assert len(lasting) == 2
+    assert all("StartLimitIntervalSec=0" in unit for unit in lasting), "else five quick ends would be the last"
+
+
+def test_documents_disable_units_by_name() -> None:
+    """`systemctl disable` takes no pattern, and does nothing but say so."""
+    text = (ROOT / "docs" / "runbook.md").read_text()
+    lines = re.findall(r"systemctl disable[^`]*", text)
+    assert lines
+    assert not any("*" in line for line in lines)
+
+
 def test_the_accounts_home_is_not_the_folder_of_the_service() -> None:
     """A home is refused as DATA_DIR; systemd, `runuser` and container engines take it from the account."""
     document = (ROOT / "docs" / "deployment.md").read_text()
