@@ -97,7 +97,6 @@ def capture(
     """
     from adapters.cli.capture import Capture
     from adapters.cli.progress import show_progress
-    from adapters.cli.tables import list_complaints, make_capture_table
     from adapters.cli.token_list import load_tokens
 
     with reported(output_format):
@@ -119,14 +118,7 @@ def capture(
     is_complete = all(report.is_complete for report in captured.reports)
     if is_complete:
         job.finish()
-    if output_format == JSON:
-        write_json(
-            {**describe(captured.snapshot), "chains": list(map(_make_record, captured.reports)), "out": str(out)}
-        )
-    else:
-        write_rich(make_capture_table(captured))
-    for line in list_complaints(captured):
-        note(line)
+    _show(captured, out, output_format)
     if not is_complete:
         note("run the same again to ask for what does not answer; --fresh, to ask for everything at a new block")
         raise click.exceptions.Exit(EXIT_INCOMPLETE)
@@ -153,6 +145,18 @@ def _save(captured: Captured, out: Path) -> None:
         captured.snapshot.save(out)
     except OSError as error:
         raise InvalidRequest("--out", f"{out} cannot be written ({error.strerror}); choose another") from error
+
+
+def _show(captured: Captured, out: Path, output_format: str) -> None:
+    from adapters.cli.tables import list_complaints, make_capture_table
+
+    if output_format == JSON:
+        chains = list(map(_make_record, captured.reports))
+        write_json({**describe(captured.snapshot), "chains": chains, "out": str(out)})
+    else:
+        write_rich(make_capture_table(captured))
+    for line in list_complaints(captured):
+        note(line)
 
 
 def _make_record(report: ChainReport) -> dict[str, Any]:

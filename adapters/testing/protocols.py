@@ -85,16 +85,7 @@ def check_protocol(
             _require(market.protocol == protocol.name, protocol, f"gives a market of {market.protocol}")
             check_market(market, **market_options)
             markets.append(market)
-        for topic in protocol.topics:
-            log = Log(
-                address=pool.key, topics=(topic,), data=b"", block_number=1, block_hash="0x" + "00" * WORD, index=0
-            )
-            try:
-                protocol.apply(pool, state, log)
-            except (BadPayload, InvalidMarket):
-                continue
-            except Exception as fault:
-                raise NotConforming(f"{protocol.name}: {type(fault).__name__} for an event without data") from fault
+        _check_events(protocol, pool, state)
     try:
         lost = run(protocol.read(pools), away)
     except AdapterError:
@@ -102,6 +93,18 @@ def check_protocol(
     _require(all(isinstance(each, Refused) for each in lost.values()), protocol, "reads contracts that revert")
     _require(bool(markets), protocol, "gives no market")
     return tuple(markets)
+
+
+def _check_events(protocol: AnyProtocol, pool: Any, state: Any) -> None:
+    """Check that events of a pool without data are refused, or lead to a state."""
+    for topic in protocol.topics:
+        log = Log(address=pool.key, topics=(topic,), data=b"", block_number=1, block_hash="0x" + "00" * WORD, index=0)
+        try:
+            protocol.apply(pool, state, log)
+        except (BadPayload, InvalidMarket):
+            continue
+        except Exception as fault:
+            raise NotConforming(f"{protocol.name}: {type(fault).__name__} for an event without data") from fault
 
 
 def _require(condition: bool, protocol: AnyProtocol, message: str) -> None:

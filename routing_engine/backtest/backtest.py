@@ -106,10 +106,7 @@ def backtest(
     InvalidRequest
         If an option is out of bounds, there is no block, or a token is unknown; or as the strategy's requests do.
     """
-    if isinstance(latency, bool) or not isinstance(latency, int) or latency < 1:
-        raise InvalidRequest("latency", f"must be an int of at least 1, not {latency!r}")
-    if isinstance(slippage_bps, bool) or not isinstance(slippage_bps, int | float) or not 0 <= slippage_bps <= BPS:
-        raise InvalidRequest("slippage_bps", f"must be from 0 to {BPS:,}, not {slippage_bps!r}")
+    _require_options(latency, slippage_bps)
     if not len(history):
         raise InvalidRequest("history", "has no block; choose some")
     first = history[0]
@@ -152,6 +149,14 @@ def trade_every(blocks: int, request: RouteRequest) -> Strategy:
     if isinstance(blocks, bool) or not isinstance(blocks, int) or blocks < 1:
         raise InvalidRequest("every", f"must be an int of at least 1, not {blocks!r}")
     return _Repeated(blocks, request)
+
+
+def _require_options(latency: Any, slippage_bps: Any) -> None:
+    """Check how a strategy's wishes are to be executed."""
+    if isinstance(latency, bool) or not isinstance(latency, int) or latency < 1:
+        raise InvalidRequest("latency", f"must be an int of at least 1, not {latency!r}")
+    if isinstance(slippage_bps, bool) or not isinstance(slippage_bps, int | float) or not 0 <= slippage_bps <= BPS:
+        raise InvalidRequest("slippage_bps", f"must be from 0 to {BPS:,}, not {slippage_bps!r}")
 
 
 def _list_routers(history: History, gas_prices: Mapping[int, int] | None) -> Iterator[Router]:

@@ -44,26 +44,7 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
         room=np.zeros(tokens),
         limit=np.zeros(tokens),
         closed=np.zeros(edges, np.bool_),
-        losses=Losses(
-            edges=LossEdges(
-                edge=np.zeros(edges, np.int32),
-                source=np.zeros(edges, np.int32),
-                target=np.zeros(edges, np.int32),
-                arriving=np.zeros(edges, np.int32),
-                span=np.zeros((tokens, 4), np.int32),
-                size=np.zeros(1, np.int64),
-            ),
-            gain=np.zeros(edges),
-            loss=np.zeros(edges),
-            given=np.zeros(edges),
-            is_minor=np.zeros(edges, np.bool_),
-            price=np.zeros(tokens),
-            lost=np.zeros(tokens),
-            to_lose=np.zeros(tokens),
-            main_lost=np.zeros(tokens),
-            main_to_lose=np.zeros(tokens),
-            most=np.zeros(tokens),
-        ),
+        losses=_create_losses(tokens, edges),
         open_edges=OpenEdges(
             span=np.zeros((2, tokens, 2), np.int64),
             listed=np.zeros(2 * edges + 1, OPEN_EDGE),
@@ -76,16 +57,7 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
             size=np.zeros(1, np.int64),
             scope=np.array(UNKNOWN_SCOPE),
         ),
-        contenders=Contenders(
-            edge=np.zeros(max_hops * edges, np.int32),
-            price=np.zeros(max_hops * edges),
-            ratio=np.zeros(max_hops * edges),
-            token=np.zeros(rounds * tokens, np.int64),
-            hops=np.zeros(rounds * tokens, np.int64),
-            first=np.zeros(rounds * tokens + 1, np.int64),
-            sizes=np.zeros(2, np.int64),
-            reach=np.zeros((rounds, tokens)),
-        ),
+        contenders=_create_contenders(tokens, edges, max_hops),
         arrivals=Arrivals(
             most=np.zeros((LEVELS, tokens)),
             counted=np.zeros((LEVELS, tokens)),
@@ -93,4 +65,43 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
             touched=np.zeros((LEVELS, tokens), np.int32),
             sizes=np.zeros(LEVELS + 2, np.int64),
         ),
+    )
+
+
+def _create_losses(tokens: int, edges: int) -> Losses:
+    """Allocate what a certificate notes of losses."""
+    return Losses(
+        edges=LossEdges(
+            edge=np.zeros(edges, np.int32),
+            source=np.zeros(edges, np.int32),
+            target=np.zeros(edges, np.int32),
+            arriving=np.zeros(edges, np.int32),
+            span=np.zeros((tokens, 4), np.int32),
+            size=np.zeros(1, np.int64),
+        ),
+        gain=np.zeros(edges),
+        loss=np.zeros(edges),
+        given=np.zeros(edges),
+        is_minor=np.zeros(edges, np.bool_),
+        price=np.zeros(tokens),
+        lost=np.zeros(tokens),
+        to_lose=np.zeros(tokens),
+        main_lost=np.zeros(tokens),
+        main_to_lose=np.zeros(tokens),
+        most=np.zeros(tokens),
+    )
+
+
+def _create_contenders(tokens: int, edges: int, max_hops: int) -> Contenders:
+    """Allocate the lists of edges from which a relaxation's paths are made."""
+    rounds = max_hops + 1
+    return Contenders(
+        edge=np.zeros(max_hops * edges, np.int32),
+        price=np.zeros(max_hops * edges),
+        ratio=np.zeros(max_hops * edges),
+        token=np.zeros(rounds * tokens, np.int64),
+        hops=np.zeros(rounds * tokens, np.int64),
+        first=np.zeros(rounds * tokens + 1, np.int64),
+        sizes=np.zeros(2, np.int64),
+        reach=np.zeros((rounds, tokens)),
     )

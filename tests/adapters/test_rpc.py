@@ -1,25 +1,17 @@
-"""Chains behind endpoints that fail, lie and lag."""
+"""Answers of endpoints that fail, refuse and cut off: who is asked next, and what each fault is taken for."""
 
 from __future__ import annotations
 
 import itertools
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
 from adapters.http.circuit_breaker import BreakerState
-from adapters.rpc.endpoint import CHECK_CHAIN_S, LacksBlock, RpcRefused, TooMuch
-from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.endpoint import LacksBlock, RpcRefused, TooMuch
 from adapters.rpc.heads import COMPARE_S
-from tests.support.nodes import NOW, Network, Node, NodeError, at
-
-
-def pool_of(network: Network, **options: object) -> RpcPool:
-    settings = {"clock": lambda: NOW, "sleep": lambda _: None, **options}
-    return RpcPool(1, network.urls, client=network, **settings)
-
+from tests.support.nodes import Network, Node, NodeError, at, pool_of
 
 FAULTS = {
     "does not answer": VenueUnavailable("no answer in time"),
@@ -69,67 +61,6 @@ def test_garbage_is_a_fault_and_nothing_else(garbage):
         pool_of(alone).read_head()
 
 
-def test_an_endpoint_of_another_chain_is_named_and_left_alone():
-    network = Network(wrong=Node(chain_id=5), good=Node())
-    pool = pool_of(network)
-    for _ in range(5):
-        pool.read_head()
-        pool.ask([("eth_chainId", [])], list, at(100))
-    wrong = pool.list_health()[0]
-    assert wrong.fault == "wrong: is chain 5, not 1; check the URL"
-    assert wrong.state is BreakerState.OPEN
-    assert network.nodes["wrong"].asked == ["eth_chainId"]
-
-
-def test_the_chain_is_asked_for_again_after_a_failure():
-    network = Network(node=Node())
-    node = network.nodes["node"]
-
-    def come_back_as_another(_: float) -> None:
-        node.fault, node.chain_id = None, 5
-
-    pool = pool_of(network, sleep=come_back_as_another)
-    pool.read_head()
-    node.fault = VenueUnavailable("the connection failed")
-    with pytest.raises(VenueUnavailable):
-        pool.ask([("eth_getBlockByNumber", ["latest", False])], list)
-    assert pool.list_health()[0].fault == "node: is chain 5, not 1; check the URL"
-    assert node.asked.count("eth_getBlockByNumber") == 1
-
-
-def test_an_endpoint_that_is_switched_to_another_chain_is_found_out_and_believed_again_once_it_is_back():
-    """It answers all the time, and newer blocks than before: nothing fails."""
-    now, network = [0.0], Network(switched=Node(), good=Node())
-    pool, switched = pool_of(network, stopwatch=lambda: now[0]), network.nodes["switched"]
-    assert pool.read_head().number == 100
-    assert pool.answered_by in ("", "switched")
-    switched.chain_id, switched.head = 5, 103
-    pool.ask([("eth_blockNumber", [])], list)
-    now[0] += CHECK_CHAIN_S
-    assert pool.read_head().number == 100
-    pool.ask([("eth_getBlockByNumber", [hex(100), False])], list)
-    assert pool.answered_by == "good"
-    health = pool.list_health()[0]
-    assert (health.other_chain, health.answers, health.state) == (5, False, BreakerState.OPEN)
-    assert health.fault == "switched: is chain 5, not 1; check the URL"
-    asked = len(switched.asked)
-    now[0] += COMPARE_S
-    pool.read_head()
-    assert len(switched.asked) == asked, "it is left alone for a while"
-    alone = Network(switched=switched)
-    with pytest.raises(VenueUnavailable, match="is chain 5, not 1"):
-        pool_of(alone).read_head()
-
-
-def test_the_chain_is_asked_for_seldom():
-    now, network = [0.0], Network(node=Node())
-    pool, asked = pool_of(network, stopwatch=lambda: now[0]), network.nodes["node"].asked
-    for _ in range(10 * int(CHECK_CHAIN_S)):
-        pool.ask([("eth_getBlockByNumber", [hex(100), False])], list)
-        now[0] += 1.0
-    assert asked.count("eth_chainId") == 10
-
-
 def test_a_failing_endpoint_is_not_asked_every_time():
     network = Network(bad=Node(), good=Node())
     network.nodes["bad"].fault = VenueUnavailable("no answer in time")
@@ -139,66 +70,6 @@ def test_a_failing_endpoint_is_not_asked_every_time():
         pool.read_head()
         pool.ask([("eth_chainId", [])], list)
     assert len(network.nodes["bad"].asked) == 3
-
-
-@pytest.mark.parametrize(
-    ("heads", "chosen"),
-    [
-        ((50, 100), 100),
-        ((100, 99, 40), 100),
-        ((40, 100, 101), 100),
-        ((10**9, 100, 99), 100),
-        ((100,), 100),
-        ((95, 100, 101), 95),
-    ],
-)
-def test_who_is_far_from_the_median_is_left_out(heads, chosen):
-    network = Network(**{f"node{number}": Node(head=head) for number, head in enumerate(heads)})
-    pool = pool_of(network)
-    assert pool.read_head().number == chosen
-    left_out = [health.head for health in pool.list_health() if not health.in_step]
-    assert left_out == [head for head in heads if abs(head - 100) > 16]
-    pool.ask([("eth_chainId", [])], list)
-    for head, node in zip(heads, network.nodes.values(), strict=True):
-        assert "eth_chainId" in node.asked[:1]
-        assert node.asked.count("eth_chainId") == 1 + (head == chosen)
-
-
-def test_health_says_who_answered_the_last_comparison():
-    network = Network(away=Node(), good=Node(), old=Node(head=40), other=Node())
-    times = itertools.count(step=COMPARE_S)
-    pool = pool_of(network, stopwatch=lambda: next(times))
-    assert all(each.answers for each in pool.list_health())
-    network.nodes["away"].fault = VenueUnavailable("no answer in time")
-    pool.read_head()
-    assert [(each.answers, each.in_step) for each in pool.list_health()] == [
-        (False, True), (True, True), (True, False), (True, True),
-    ]  # fmt: skip
-    network.nodes["away"].fault = None
-    for _ in range(4):  # its breaker lets it be asked again
-        pool.read_head()
-    assert pool.list_health()[0].fault == "no answer in time"
-
-
-@pytest.mark.parametrize(("shift", "message"), [(-1000, "1000 s old"), (3600, "3600 s in the future")])
-def test_a_head_of_another_time_is_no_head(shift, message):
-    network = Network(odd=Node(head=10_000), good=Node())
-    network.nodes["odd"].timestamp += shift
-    pool = pool_of(network)
-    assert pool.read_head().number == 100
-    with pytest.raises(VenueUnavailable, match=message):
-        pool_of(Network(odd=network.nodes["odd"])).read_head()
-
-
-def test_only_endpoints_on_the_same_fork_are_asked():
-    network = Network(first=Node(), other_fork=Node(fork="b"), behind=Node(head=98), same=Node())
-    pool = pool_of(network)
-    head = pool.read_head()
-    network.nodes["first"].fault = VenueUnavailable("no answer in time")
-    network.nodes["same"].contracts["0xc0"] = lambda _: b"\1"
-    assert pool.ask([("eth_call", [{"to": "0xc0", "data": "0x"}, hex(100)])], list, head) == ["0x01"]
-    for name in ("other_fork", "behind"):
-        assert "eth_call" not in network.nodes[name].asked
 
 
 def test_answers_of_a_batch_are_sorted_and_refusals_stand_in_their_places():
@@ -299,14 +170,6 @@ def test_all_faults_are_told_when_nobody_answers():
     assert 0 < pauses[0] < pauses[1] < 2
 
 
-def test_blocks_with_impossible_numbers_are_refused():
-    for number in ("0x" + "f" * 17, "0x", "7", "-0x1", "0xg", None, 7):
-        network = Network(node=Node())
-        network.nodes["node"]._block = lambda _, number=number: {"number": number, "hash": "0x0", "timestamp": "0x1"}
-        with pytest.raises(VenueUnavailable, match="number must be a hex quantity"):
-            pool_of(network).read_head()
-
-
 def test_a_contracts_words_say_nothing_about_the_endpoint():
     def shout(_: bytes) -> bytes:
         raise NodeError("execution reverted: header not found, too many requests", 3)
@@ -316,82 +179,6 @@ def test_a_contracts_words_say_nothing_about_the_endpoint():
     (answer,) = pool_of(network).ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])], list)
     assert isinstance(answer, RpcRefused)
     assert answer.number == 3
-
-
-def head_questions(node: Node) -> int:
-    return node.asked.count("eth_getBlockByNumber")
-
-
-def test_only_the_endpoint_in_use_is_asked_between_comparisons():
-    network = Network(used=Node(), other=Node())
-    now = [0.0]
-    pool = pool_of(network, stopwatch=lambda: now[0])
-    for _ in range(10):
-        pool.read_head()
-    assert [head_questions(node) for node in network.nodes.values()] == [10, 1]
-    now[0] = COMPARE_S
-    pool.read_head()
-    assert [head_questions(node) for node in network.nodes.values()] == [11, 2]
-    assert pool.requests == 15
-
-
-@pytest.mark.parametrize("trouble", ["fails", "goes back"])
-def test_all_are_asked_at_once_when_the_one_in_use_is_in_trouble(trouble: str):
-    network = Network(used=Node(), other=Node(head=101))
-    pool = pool_of(network)
-    assert pool.read_head().number == 100
-    if trouble == "fails":
-        network.nodes["used"].fault = VenueUnavailable("no answer in time")
-    else:
-        network.nodes["used"].head = 40
-    assert pool.read_head().number == 101
-    assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
-    assert pool.list_health()[0].in_step is (trouble == "fails")
-
-
-def test_one_that_lags_is_left_at_the_next_comparison():
-    network = Network(used=Node(), other=Node())
-    now = [0.0]
-    pool = pool_of(network, stopwatch=lambda: now[0])
-    pool.read_head()
-    network.nodes["other"].head = 200
-    assert pool.read_head().number == 100
-    now[0] = COMPARE_S
-    assert pool.read_head().number == 200
-
-
-def test_one_that_hangs_is_not_waited_for():
-    network = Network(used=Node(), other=Node(head=101))
-    pool = pool_of(network)
-    pool.read_head()
-    released, node = threading.Event(), network.nodes["used"]
-    answer = node.answer
-
-    def hang(body: object) -> object:
-        released.wait(60)
-        return answer(body)
-
-    node.answer = hang
-    try:
-        assert pool.read_head().number == 101
-        assert pool.read_head().number == 101
-        assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
-        assert "eth_chainId" in network.nodes["other"].asked
-    finally:
-        released.set()
-        pool.close()
-
-
-def test_a_block_is_told_in_the_same_request():
-    network = Network(node=Node())
-    pool = pool_of(network)
-    pool.read_head()
-    before = pool.requests
-    head = pool.read_head(beside=97)
-    assert head.beside is not None
-    assert (head.beside.number, head.beside.hash) == (97, at(97).hash)
-    assert pool.read_head(beside=500).beside is None
-    assert pool.requests == before + 2
 
 
 def test_threads_that_share_a_pool_do_not_take_each_others_questions_away():

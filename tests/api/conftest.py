@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
 
 from api.app import build_app
+from api.cli.commands import main
 from api.config import Config
 from api.context import attach_resources
 from api.domain.env import EnvMode
@@ -37,6 +39,7 @@ from tests.support.vendors import VendorMaker
 from tests.support.webhooks import Desk
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+Run = Callable[..., Result]
 SECRET_KEY = base64.b64encode(bytes(range(32))).decode()
 
 
@@ -203,6 +206,14 @@ def desk(
 def shop(client: FlaskClient, resources: Resources, clock: SettableClock, merchant: Merchant) -> Shop:
     """The merchant's application."""
     return Shop(client=client, resources=resources, clock=clock, merchant=merchant)
+
+
+@pytest.fixture
+def run(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command of the operator on the test's database."""
+    monkeypatch.setenv("DATABASE_URL", resources.config.database_url)
+    monkeypatch.setenv("DATA_DIR", str(resources.config.data_dir))
+    return lambda *words: CliRunner().invoke(main, words)
 
 
 @pytest.fixture

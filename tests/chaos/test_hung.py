@@ -123,6 +123,7 @@ def test_a_worker_that_hangs_or_dies_is_replaced(
             again = paid_order(service, key)
             wait_until(lambda: status_of(database, again) == "success", PATIENCE_S, "success of a later order")
             wait_until(lambda: is_shared(database), PATIENCE_S, "two workers that share everything again")
+        assert status_of(database, order_id) == "success"
 
 
 def paid_order(service: Service, key: str) -> str:

@@ -22,7 +22,7 @@ TEST, LIVE = f"sk_test_{SECRET}", f"sk_live_{SECRET}"
 CLIENTS: tuple[Callable[..., Any], ...] = (CheckoutClient, AsyncCheckoutClient)
 
 
-def make_client() -> tuple[CheckoutClient, list[httpx.Request]]:
+def make_client(url: str = URL, key: str = f" {TEST}\r\n") -> tuple[CheckoutClient, list[httpx.Request]]:
     """Return a client, and what it has sent."""
     sent: list[httpx.Request] = []
 
@@ -30,7 +30,7 @@ def make_client() -> tuple[CheckoutClient, list[httpx.Request]]:
         sent.append(request)
         return httpx.Response(200, json={"payment_order_id": "po_1", "payment_url": URL})
 
-    return CheckoutClient(URL, f" {TEST}\r\n", transport=httpx.MockTransport(answer)), sent
+    return CheckoutClient(url, key, transport=httpx.MockTransport(answer)), sent
 
 
 def refuse(act: Callable[[], object]) -> str:
@@ -72,7 +72,11 @@ def test_a_live_key_travels_encrypted_only(make: Callable[..., Any], url: str) -
     "url", ["https://pay.example", "http://localhost:8000", "http://127.0.0.1:8000", "http://[::1]"]
 )
 def test_a_live_key_stays_on_this_machine_or_is_encrypted(url: str) -> None:
-    CheckoutClient(url, LIVE).close()
+    client, sent = make_client(url, LIVE)
+    with client:
+        client.payment_links.create(**LINK)
+    assert str(sent[0].url).startswith(f"{url}/api/v1/")
+    assert sent[0].headers["X-Api-Key"] == LIVE
 
 
 def test_a_key_in_the_place_of_something_else_is_not_shown() -> None:

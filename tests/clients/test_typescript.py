@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.xdist_group("clients"), pytest.mark.timeout(240)]
 UNREADABLE = ("[]", "{}", "no json", '{"event": {"type": 1}}')
 
 
-def run_tests(package: Path, name: str, **settings: str) -> None:
+def assert_tests_pass(package: Path, name: str, **settings: str) -> None:
     said = run_node("--test", "--test-reporter=tap", f"test/{name}.test.mjs", cwd=package, **settings)
     assert "# fail 0" in said
     assert "# pass 0" not in said
@@ -25,11 +25,11 @@ def run_tests(package: Path, name: str, **settings: str) -> None:
 
 def test_it_asks_reads_and_tries_again(package: Path) -> None:
     (package / "samples.json").write_text(json.dumps(list_samples(read_service_document())))
-    run_tests(package, "client", SAMPLES=str(package / "samples.json"))
+    assert_tests_pass(package, "client", SAMPLES=str(package / "samples.json"))
 
 
 def test_it_refuses_what_is_given_wrongly(package: Path) -> None:
-    run_tests(package, "checks")
+    assert_tests_pass(package, "checks")
 
 
 def test_it_tells_deliveries_of_the_service_from_others(package: Path) -> None:
@@ -40,8 +40,8 @@ def test_it_tells_deliveries_of_the_service_from_others(package: Path) -> None:
         "unreadable": [{"body": body, "signature": sign(body)["webhook-signature"]} for body in UNREADABLE],
     }  # fmt: skip
     (package / "deliveries.json").write_text(json.dumps(deliveries))
-    run_tests(package, "webhooks", DELIVERIES=str(package / "deliveries.json"))
+    assert_tests_pass(package, "webhooks", DELIVERIES=str(package / "deliveries.json"))
 
 
 def test_it_works_with_the_service(package: Path, service: RunningService) -> None:
-    run_tests(package, "service", CHECKOUT_URL=service.url, CHECKOUT_API_KEY=service.key)
+    assert_tests_pass(package, "service", CHECKOUT_URL=service.url, CHECKOUT_API_KEY=service.key)

@@ -58,6 +58,7 @@ def find_containers() -> list[dict[str, Any]]:
 @pytest.mark.parametrize("version", KUBERNETES)
 @pytest.mark.parametrize(("name", "manifest"), MANIFESTS, ids=[f"{name}-{each['kind']}" for name, each in MANIFESTS])
 def test_manifests_follow_the_schemas_of_kubernetes(name: str, manifest: dict[str, Any], version: str) -> None:
+    """What does not follow them raises, as the next test shows."""
     kubernetes_validate.validate(manifest, version, strict=True)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from eth_abi import decode, encode
 
 from adapters.rpc.block import Block
+from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.multicall import AGGREGATE3
 
 NOW = 1_800_000_000
@@ -148,3 +149,9 @@ class Network:
 
     def post(self, url: str, body: object) -> Any:
         return self.nodes[url.split("/")[2]].answer(body)
+
+
+def pool_of(network: Network, **options: object) -> RpcPool:
+    """Return a pool of the nodes' endpoints, of chain 1, whose clock stands and which never waits."""
+    settings = {"clock": lambda: NOW, "sleep": lambda _: None, **options}
+    return RpcPool(1, network.urls, client=network, **settings)

@@ -160,8 +160,7 @@ def build_state(
     is_open = status in _OPEN
     goes_on = is_open and order.not_payable_reason != NotPayable.GOES_BACK
     steps = tuple(describe_stages(stages, order, now, strings, merchant)) if goes_on else ()
-    asks = status == _S.EXPIRED and (order.payable or order.is_paused) and not seen.transfers
-    is_late = takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps)
+    is_doubtful = undone or _is_late(order, seen, steps)
     return PageState(
         payment_order_id=order.order_id,
         payment_order_status=status,
@@ -188,8 +187,8 @@ def build_state(
         leave=choose_leave(order, seen, shown, strings) if panel is Panel.PAY else None,
         until={"at": format_time(order.pay_until), "text": until} if until in texts["text"] else None,
         redirect_after_s=None if is_out(order) or is_wrong else REDIRECT_AFTER_S.get(status),
-        if_paid_text=strings.page["i_paid_text"].format(merchant=merchant) if asks else "",
-        pay_anyway_text=strings.page["not_arrived_text"].format(merchant=merchant) if undone or is_late else "",
+        if_paid_text=strings.page["i_paid_text"].format(merchant=merchant) if _asks(order, seen, status) else "",
+        pay_anyway_text=strings.page["not_arrived_text"].format(merchant=merchant) if is_doubtful else "",
         is_paused=is_paused(order, status),
         test_actions=tuple(describe_actions(order, status, strings)),
         changes=len(order.timeline) + len(seen.transfers),
@@ -204,6 +203,16 @@ def _find_effective_status(order: PublicOrder, now: datetime) -> tuple[OrderStat
     if order.status == _S.CREATED and now >= order.expires_at:
         return _S.EXPIRED, StatusReason.EXPIRED
     return order.status, order.status_reason
+
+
+def _asks(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> bool:
+    """Whether a customer may say that they have paid: the time is over, and nothing has come that still could."""
+    return status == _S.EXPIRED and (order.payable or order.is_paused) and not seen.transfers
+
+
+def _is_late(order: PublicOrder, seen: MoneySeen, steps: Sequence[Step]) -> bool:
+    """Whether a payment is on its way for longer than it should be, to an order that still takes another one."""
+    return takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps)
 
 
 def _find_nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -20,14 +19,13 @@ from api.services import audit
 from api.services.settlement.watching import rescans
 from api.services.vendors.key_management import list_keys
 from api.storage.tables import AuditEntry
-from tests.api.conftest import Merchant
-from tests.api.orders.test_refunds import paid, refund
+from tests.api.conftest import Merchant, Run
+from tests.support.refunds import paid, refund
 from tests.support.shop import Shop
 from tests.support.simulated_payments import send
 from tests.support.webhooks import SUBSCRIPTIONS
 
 ADDRESS = "0x" + "ab" * 20
-Run = Callable[..., Result]
 
 
 @pytest.fixture

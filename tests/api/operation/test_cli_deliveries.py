@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from api.cli.commands import main
 from api.services.webhooks.outcomes import FAILING, disable
 from api.storage.tables import WebhookSubscription
-from tests.api.conftest import Merchant
+from tests.api.conftest import Merchant, Run
 from tests.support.clock import SettableClock
 from tests.support.webhooks import Desk
 
-Run = Callable[..., Result]
 ADDRESS = "https://shop.example/hook/s3cret-path?token=s3cret"
-
-
-@pytest.fixture
-def run(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("DATABASE_URL", desk.resources.config.database_url)
-    monkeypatch.setenv("DATA_DIR", str(desk.resources.config.data_dir))
-    return lambda *words: CliRunner().invoke(main, words)
 
 
 def rows(result: Result) -> list[dict[str, object]]:

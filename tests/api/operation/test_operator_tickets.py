@@ -15,8 +15,8 @@ from api.services.operations.unsent_refunds import GIVEN_UP_AFTER, SENT_WITHIN
 from api.services.resources import Resources
 from api.storage.tables import Refund
 from tests.api.operation.test_operator_metrics import list_lines
-from tests.api.orders.test_refunds import paid, refund
 from tests.support.receiver import CERTIFICATE
+from tests.support.refunds import paid, refund
 from tests.support.shop import Shop
 
 ENDS_AT = datetime(2126, 10, 28, 3, 35, 8, tzinfo=UTC)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from api.storage.tables import OrderMetadata
 from tests.api.conftest import Merchant
-from tests.api.orders.test_refunds import paid
+from tests.support.refunds import paid
 from tests.support.shop import Shop
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from api.services.orders import refund_cancelling, refunds
 from api.services.simulator import ledger
 from api.storage.tables import Refund
-from tests.api.orders.test_refunds import ELSEWHERE, FINAL_S, count_elsewhere, paid, refund
+from tests.support.refunds import ELSEWHERE, FINAL_S, count_elsewhere, paid, refund
 from tests.support.shop import Shop
 from tests.support.simulated_payments import send
 

@@ -22,9 +22,9 @@ from api.storage.tables import Refund
 from tests.api.conftest import Merchant
 from tests.api.orders.test_order_search_plans import copy_row
 from tests.api.orders.test_refund_cancelling import ask, cancel, send_late
-from tests.api.orders.test_refunds import ELSEWHERE, FINAL_S, paid, refund
 from tests.support.databases import DIALECTS, Databases
 from tests.support.plans import explain_all
+from tests.support.refunds import ELSEWHERE, FINAL_S, paid, refund
 from tests.support.shop import Shop
 
 CROWD = 2000

@@ -21,7 +21,7 @@ from api.services.simulator import ledger
 from api.storage.tables import AuditEntry, OwnedAddress, Payment, PaymentOrder
 from tests.api.conftest import Merchant
 from tests.api.orders.test_refund_cancelling import ask, cancel, send_late
-from tests.api.orders.test_refunds import ELSEWHERE, FINAL_S, refund
+from tests.support.refunds import ELSEWHERE, FINAL_S, refund
 from tests.support.shop import Shop
 from tests.support.simulated_payments import read_order, send
 from tests.support.webhooks import SUBSCRIPTIONS

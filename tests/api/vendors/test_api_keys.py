@@ -10,12 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from api.cli.commands import main
 from api.context import replace_database
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData
@@ -25,22 +23,10 @@ from api.services.vendors.key_management import MAX_NAMES, create_key, rotate_ke
 from api.services.vendors.key_uses import EVERY
 from api.storage.db import Database
 from api.storage.tables import ApiKeyRow
-from tests.api.conftest import Merchant
+from tests.api.conftest import Merchant, Run
 from tests.support.clock import SettableClock
 
-Run = Callable[..., Result]
 OWN = "/api/v1/api_key"
-
-
-@pytest.fixture
-def run(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("DATABASE_URL", resources.config.database_url)
-    monkeypatch.setenv("DATA_DIR", str(resources.config.data_dir))
-
-    def invoke(*words: str) -> Result:
-        return CliRunner().invoke(main, words)
-
-    return invoke
 
 
 def make(run: Run, *words: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from api.domain.events import EventType
 from api.storage.tables import WebhookEvent
-from tests.api.orders.test_refunds import FINAL_S, paid, refund
+from tests.support.refunds import FINAL_S, paid, refund
 from tests.support.shop import Shop
 
 LATER = ("id", "amount_sent")

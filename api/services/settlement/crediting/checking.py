@@ -36,6 +36,7 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
     """
     observation, confirmations = assessment.observation, assessment.confirmations
     number, order = row.block_number or 0, assessment.orders.get(row.order_id or "")
+    had_counted = row.state in COUNTED
     row.updated_at = assessment.now
     if number not in observation.canonical or observation.canonical[number].hash != row.block_hash:
         if (row.tx_hash, row.log_index) not in observation.seen:  # else this look has it in another block
@@ -43,37 +44,41 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
         return False
     row.confirmations = observation.confirmations(number)
     proof = observation.proofs.get((row.tx_hash, row.log_index), Proof())
-    if proof.is_certain and proof.transfer is not None and not tells_the_same(row, proof.transfer):
-        return False  # what it is instead is taken in
-    if proof.is_refuted and row.state not in COUNTED:
-        lose_payment(row, assessment.now)
-        return False
-    if proof.is_contradicted:
-        row.state = PaymentState.DISPUTED if row.state == PaymentState.SEEN else row.state
-        return False
-    is_seconded = proof.has_second_opinion and (proof.has_second_naming or row.evidence != Evidence.REFERENCE)
-    if row.state == PaymentState.DISPUTED and (proof.has_receipt_proof or is_seconded):
-        become_canonical(row, order, assessment.now)
-    row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
-    row.has_second_opinion = row.has_second_opinion or is_seconded
-    dollars = _estimate_value(row, order)
-    needed, final = confirmations.count_blocks(row.chain_id, dollars), observation.head.final_number
-    is_final = final is not None and number <= final
-    has_counted = row.state in COUNTED
-    if row.state == PaymentState.DISPUTED:
+    if not _take_in_proof(row, order, proof, assessment.now):
         return False
     if row.evidence == Evidence.BRIDGE and row.kind in DELIVERIES and not is_backed(row, deposit, assessment):
         return False
+    dollars = _estimate_value(row, order)
+    needed, final = confirmations.count_blocks(row.chain_id, dollars), observation.head.final_number
+    is_final = final is not None and number <= final
     endpoints = observation.endpoints.get(row.chain_id, 0)
     if is_proven(row, dollars, endpoints, confirmations.doubted_above, is_final=is_final):
         if is_final:
             row.state = PaymentState.FINAL
         elif needed is not None and row.confirmations >= needed:
             row.state = PaymentState.CONFIRMED
-    is_new = row.is_after_close and row.state in COUNTED and not has_counted and not row.is_announced
+    is_new = row.is_after_close and row.state in COUNTED and not had_counted and not row.is_announced
     is_worth_a_word = is_new and order is not None and is_notable(order, row)
     row.is_announced = row.is_announced or is_worth_a_word
     return is_worth_a_word
+
+
+def _take_in_proof(row: Payment, order: PaymentOrder | None, proof: Proof, now: datetime) -> bool:
+    """Note what a look has shown of a payment in its block; tell whether it stands undisputed."""
+    if proof.is_certain and proof.transfer is not None and not tells_the_same(row, proof.transfer):
+        return False  # what it is instead is taken in
+    if proof.is_refuted and row.state not in COUNTED:
+        lose_payment(row, now)
+        return False
+    if proof.is_contradicted:
+        row.state = PaymentState.DISPUTED if row.state == PaymentState.SEEN else row.state
+        return False
+    is_seconded = proof.has_second_opinion and (proof.has_second_naming or row.evidence != Evidence.REFERENCE)
+    if row.state == PaymentState.DISPUTED and (proof.has_receipt_proof or is_seconded):
+        become_canonical(row, order, now)
+    row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
+    row.has_second_opinion = row.has_second_opinion or is_seconded
+    return row.state != PaymentState.DISPUTED
 
 
 def is_backed(row: Payment, deposit: Payment | None, assessment: Assessment) -> bool:
