@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, aliased, load_only
 
-from api.domain.confirmations import UNKNOWN_BLOCK_TIME_S, count_finality_blocks
+from api.domain.confirmations import SIMULATED_FINAL_AFTER_S, UNKNOWN_BLOCK_TIME_S, count_finality_blocks
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
 from api.domain.payments import GONE
@@ -100,6 +100,8 @@ def expect_confirmation_s(resources: Resources, env_mode: EnvMode, chain_id: int
 
     known = resources.memory.recall((env_mode, chain_id, blocks), resources.clock.now(), KEEP, learn)
     estimated = _estimate_confirmation_s(chain_id, blocks)
+    if resources.is_simulated(env_mode):
+        estimated = min(estimated, SIMULATED_FINAL_AFTER_S + LOOK_S)
     return estimated if known is None else min(known, MOST_TIMES * estimated)
 
 

@@ -122,7 +122,7 @@ def request_refund(
         return earlier
     left = row.amount - money.asked_back(row.id)
     if left <= 0:
-        raise Conflict("All of this transfer goes back already; `refunds` of the order has what is to be signed")
+        raise Conflict(_say_all_goes_back(money, row))
     amount = left if source.amount is None else source.amount
     if not 0 < amount <= left:
         raise InvalidData.at("amount", _say_most(order, row, request, left, "what is left of the transfer"))
@@ -212,6 +212,12 @@ def _choose_recipient(row: Payment, request: RefundRequest, source: RefundSource
     if request.to in (row.recipient, row.token_address) or is_sink(row.chain_id, request.to):
         raise InvalidData.at("to", "The money would be lost, or stay where it is; give the customer's address")
     return request.to
+
+
+def _say_all_goes_back(money: Money, row: Payment) -> str:
+    if any(each.payment_id == row.id and money.is_awaited(each) for each in money.refunds):
+        return "All of this transfer goes back already; `refunds` of the order has what is to be signed"
+    return "All of this transfer has gone back already; `refunds` of the order has the transactions"
 
 
 def _require_few_open(money: Money, row: Payment) -> None:

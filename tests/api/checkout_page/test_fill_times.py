@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from api.domain.confirmations import Confirmations
+from api.domain.confirmations import SIMULATED_FINAL_AFTER_S, Confirmations
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
 from api.domain.payments import PaymentState
@@ -154,14 +154,15 @@ def test_confirmations_are_expected_by_value(resources: Resources, fill: Fill, c
     blocks = Confirmations().count_blocks(8453, 43)
     assert blocks == 1
     assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 43) == 2 * blocks + LOOK_S
-    final = expect_confirmation_s(resources, EnvMode.TEST, 8453, None)
-    assert final > 600
+    assert expect_confirmation_s(resources, EnvMode.TEST, 8453, None) == SIMULATED_FINAL_AFTER_S + LOOK_S
+    assert expect_confirmation_s(resources, EnvMode.LIVE, 8453, None) > 600
     for seconds in (30, 40, 50):
         fill(1, confirmed_s=seconds)
         fill(1, confirmed_s=3 * seconds, price=500_000_000)
     clock.advance(seconds=KEEP.total_seconds())
     assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 43) == 40
-    assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 500) == 120
+    final = SIMULATED_FINAL_AFTER_S + LOOK_S
+    assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 500) == min(120, MOST_TIMES * final)
     assert expect_confirmation_s(resources, EnvMode.TEST, 8453, None) == final
     assert expect_confirmation_s(resources, EnvMode.LIVE, 8453, 43) == 4
 

@@ -137,3 +137,17 @@ def test_where_nothing_came_nothing_goes_back(
 def test_a_live_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = shop.create_live()
     assert_error(shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live"), 409)
+
+
+def test_who_asks_for_all_of_it_again_hears_whether_it_is_under_way(
+    shop: Shop, assert_error: Callable[..., None]
+) -> None:
+    order_id = paid(shop)
+    refund(shop, order_id, to=ELSEWHERE)
+    said = [refund(shop, order_id)]
+    shop.wait(2 * FINAL_S)
+    assert shop.order(order_id)["refunds"][0]["status"] == "final"
+    said.append(refund(shop, order_id))
+    for answer, word in zip(said, ("goes back already", "has gone back already"), strict=True):
+        assert_error(answer, 409)
+        assert word in answer.get_json()["message"]
