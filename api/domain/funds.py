@@ -38,8 +38,8 @@ class Credit:
     asked_back, sent_back : int
         What the merchant wants to send back of it, and has sent back for good; smallest units.
     firm : int
-        What of it stays whatever happens: its chain can't lose it any more, and no refund was ever asked of that much,
-        also none that was cancelled.
+        What of it stays whatever happens: its chain can't lose it any more, nor that of its deposit the deposit, and no
+        refund was ever asked of that much, also none that was cancelled.
     """
 
     kind: TransferKind

@@ -20,7 +20,7 @@ from io import BytesIO
 from typing import Any
 
 from api.bodies.request_body import MAX_BODY_BYTES
-from api.serving.loop_threads import LoopThreads
+from api.serving.loop_threads import LoopThreads, NoThread
 from api.serving.stream import AsgiApp, Message, Receive, Scope, Send, refuse_request
 
 _NAMES = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
@@ -81,7 +81,7 @@ class WsgiBridge:
             await send(part)
 
     async def _serve(self, scope: Scope, receive: Receive, body: bytes) -> Answer | None:
-        """Have a request answered by the next thread; return None if there was none in time."""
+        """Have a request answered by the next thread; return None if there was none, or none in time."""
         turn = Turn(time.monotonic() + LONGEST_WAIT_S)
         self._waiting += 1
         try:
@@ -89,6 +89,8 @@ class WsgiBridge:
             if self._waiting > self._at_once:
                 await _watch_caller(receive, served, turn)
             return await served
+        except NoThread:
+            return None
         finally:
             self._waiting -= 1
 

@@ -21,6 +21,10 @@ Task = tuple["Future[Any]", Callable[[], Any], "_News"]
 """Who waits, what is to be done, and who is told."""
 
 
+class NoThread(Exception):
+    """The system lets no thread begin, and there is none yet."""
+
+
 class LoopThreads:
     """Threads that begin as they are needed, and end with this object or with the process.
 
@@ -45,16 +49,34 @@ class LoopThreads:
         ----------
         under_way : int
             How many tasks are not done yet, this one included: so many threads are needed.
+
+        Raises
+        ------
+        NoThread
+            If there is none to do it, and none can begin.
         """
         loop = get_running_loop()
         if self._news is None or self._news.loop is not loop:
             self._news = _News(loop)
         if self._begun < min(under_way, self._most):
-            self._begun += 1
-            threading.Thread(target=_work, args=(self._tasks,), name=f"{self._name}_{self._begun}", daemon=True).start()
+            self._begin()
         future: Future[R] = loop.create_future()
         self._tasks.put((future, act, self._news))
         return future
+
+    def _begin(self) -> None:
+        """Have one more thread; where the system has none, those that are there do, and the next task tries anew.
+
+        Only what has begun is counted: otherwise tasks would be put into a queue that nobody reads.
+        """
+        name = f"{self._name}_{self._begun + 1}"
+        try:
+            threading.Thread(target=_work, args=(self._tasks,), name=name, daemon=True).start()
+        except RuntimeError as error:
+            if self._begun == 0:
+                raise NoThread(str(error)) from error
+        else:
+            self._begun += 1
 
 
 class _News:

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from adapters.chain.deployments import read_deployments
+from api.domain.errors import Conflict
+from api.services.settlement.crediting.unassigning import unassign
+from api.services.settlement.crediting.unmatched_transfers import assign
 from api.services.settlement.watching.reported_payments import report_payment
 from api.storage.tables import Payment
 from tests.support.across import Crossing
@@ -18,7 +21,7 @@ from tests.support.evidence import data_of
 from tests.support.forged_deposits import ForgedDeposit
 from tests.support.lying_rpc import LyingRpc, lying_rpc, relabel
 from tests.support.main_net import MainNet, running_main_net
-from tests.support.settlement import FINAL_BLOCKS, PRICE, ChainShop, Wallet, chain_shop
+from tests.support.settlement import FINAL_BLOCKS, PRICE, ChainShop, Wallet, chain_shop, somebody
 from tests.support.vyper_source import compiled
 
 pytestmark = pytest.mark.in_turns
@@ -313,3 +316,63 @@ def test_a_real_deposit_under_another_orders_reference_takes_no_delivery(opened:
     assert shop.outcome(victims) == "success/"
     assert "payment_success" not in told(shop, thiefs)
     assert [row[0] for row in holders(shop, fill)] == [victims]
+
+
+@pytest.mark.rule("evidence.7", "refunds.2")
+def test_what_is_delivered_goes_back_only_once_its_deposit_is_final(shop: ChainShop) -> None:
+    """Whoever was paid back for a burn that its chain lost had a second order paid by the same mint."""
+    (first, mine), (second, other) = shop.order(), shop.order()
+    kept = burn(shop, other)
+    taken = burn(shop, mine)
+    shop.look()
+    minted = mint(shop, taken)
+    shop.look()
+    shop.nets[BASE].chain.mine(FINAL_BLOCKS)
+    shop.look()
+    ((holder, state),) = holders(shop, minted)
+    assert state == "final"
+    body = {"to": somebody("refunded")}
+    answer = shop.shop.post(f"/api/v1/payment/{holder}/refund", body)
+    lose(shop, taken if holder == first else kept)
+    shop.look(3)
+    if holder == second:
+        burn(shop, mine)  # the reorganisation took both
+        shop.look(3)
+    assert shop.outcome(second if holder == first else first) == "success/"
+    assert answer.status_code == 409, "the mint pays the other order: nobody is to be paid back by it"
+    assert taken in answer.json["message"] or kept in answer.json["message"]
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_it_goes_back_once_both_are_final(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    crossing = Crossing(shop, reference)
+    shop.look()
+    crossing.fill()
+    shop.look()
+    shop.finalise()
+    body = {"to": somebody("refunded")}
+    assert shop.shop.post(f"/api/v1/payment/{order_id}/refund", body).status_code == 200
+
+
+def test_no_success_rests_on_a_delivery_whose_deposit_may_still_be_lost(shop: ChainShop) -> None:
+    """What was assigned would pay a second order, and the first would have been paid by nothing."""
+    order_id, reference = shop.order()
+    crossing = Crossing(shop, reference)
+    shop.look()
+    customer = shop.customer(BASE, USDC=PRICE)
+    paid = customer.pay(shop.token(BASE), shop.address, PRICE - 1)
+    shop.look()
+    transfer = find(shop, paid).public_id
+    with shop.shop.resources.database.write() as session:
+        assign(session, transfer, order_id, shop.clock.now())
+    fill = crossing.fill()
+    shop.look()
+    shop.nets[BASE].chain.mine(FINAL_BLOCKS)
+    shop.look()
+    assert (shop.outcome(order_id).split("/")[0], holders(shop, fill)) == ("success", [(order_id, "final")])
+    with pytest.raises(Conflict, match="has succeeded with this"), shop.shop.resources.database.write() as session:
+        unassign(session, transfer, shop.clock.now())
+    shop.finalise()
+    with shop.shop.resources.database.write() as session:
+        assert unassign(session, transfer, shop.clock.now()).status == "success"

@@ -1,4 +1,4 @@
-"""Which transactions of an order are told where not all can be: anybody can make an order have thousands."""
+"""The transactions of an order; and which are told where not all can be: anybody can make an order have thousands."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from datetime import datetime
 from heapq import nlargest
 from typing import Any
 
+from api.domain.clock import format_time
 from api.domain.transfers import TransferKind
-from api.services.orders.money import Money, is_credited, list_transactions
+from api.services.orders.money import Money, is_credited
+from api.services.orders.quoted import describe_quoted
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder
 
@@ -17,6 +19,20 @@ MOST = 100
 
 Place = tuple[int, str]
 _Weight = tuple[bool, int, datetime]
+
+
+def list_transactions(money: Money) -> list[dict[str, Any]]:
+    """Describe every transaction of an order once, and what its payer was quoted for it."""
+    found: dict[tuple[int, str], datetime] = {}
+    quoted: dict[tuple[int, str], dict[str, Any] | None] = {}
+    for row in money.payments:
+        place = row.chain_id, row.tx_hash
+        found.setdefault(place, row.mined_at)
+        quoted[place] = quoted.get(place) or describe_quoted(money.find_quote(row), row)
+    return [
+        {"chain_id": place[0], "hash": place[1], "timestamp": format_time(at), "quoted": quoted[place]}
+        for place, at in found.items()
+    ]
 
 
 def choose_main(order: PaymentOrder, payments: Collection[Payment]) -> frozenset[Place]:

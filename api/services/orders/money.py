@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from api.domain.clock import format_time
 from api.domain.funds import Credit, Funds, add_up
-from api.domain.payments import CHECKED, COUNTED, GONE, PaymentState
+from api.domain.payments import CHECKED, COUNTED, GONE, Evidence, PaymentState
 from api.domain.transfers import TransferKind
-from api.services.orders.quoted import Payer, choose_quote, describe_quoted, group_by_payer, load_given
+from api.services.orders.quoted import Payer, choose_quote, group_by_payer, load_given
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
 
@@ -58,6 +56,18 @@ class Money:
         """Return by what its payer parted with it: of what a bridge delivered, the deposit; None where unknown."""
         deposit = self._deposits.get(payment.bridge_id or payment.source_tx_hash or "")
         return deposit or (None if payment.bridge_id else payment)
+
+    def find_unfinal(self, payment: Payment) -> Payment | None:
+        """Return what of a payment its chain may still lose: itself, or the deposit that it counts by; None of nothing.
+
+        A delivery is taken from its order when its deposit is lost, however final it is on its own chain.
+        """
+        if payment.state != PaymentState.FINAL:
+            return payment
+        if payment.evidence != Evidence.BRIDGE:
+            return None
+        deposit = self._sources.get((payment.source_chain_id, payment.source_tx_hash), payment)
+        return None if deposit.kind == TransferKind.DEPOSIT and deposit.state == PaymentState.FINAL else deposit
 
     def find_quote(self, row: Payment) -> Any | None:
         """Return by which quote a payer sent something, a deposit or a payment; None where no quote fits."""
@@ -142,6 +152,13 @@ class Money:
         return {row.bridge_id or row.tx_hash: row for row in self.payments if row.kind == TransferKind.DEPOSIT}
 
     @cached_property
+    def _sources(self) -> Mapping[tuple[int | None, str | None], Payment]:
+        """Deposits by their transactions, of several the one that may still be lost; made once."""
+        deposits = [row for row in self.payments if row.kind == TransferKind.DEPOSIT]
+        deposits.sort(key=lambda row: row.state != PaymentState.FINAL)
+        return {(row.chain_id, row.tx_hash): row for row in deposits}
+
+    @cached_property
     def _delivered(self) -> Mapping[int, int]:
         """What the merchant got for each deposit, by the key of its row; made once."""
         origins = ((self.find_origin(row), row.amount) for row in self.received)
@@ -194,20 +211,6 @@ def load_money(session: Session, order_ids: Collection[str]) -> Mapping[str, Mon
     }
 
 
-def list_transactions(money: Money) -> list[dict[str, Any]]:
-    """Describe every transaction of an order once, and what its payer was quoted for it."""
-    found: dict[tuple[int, str], datetime] = {}
-    quoted: dict[tuple[int, str], dict[str, Any] | None] = {}
-    for row in money.payments:
-        place = row.chain_id, row.tx_hash
-        found.setdefault(place, row.mined_at)
-        quoted[place] = quoted.get(place) or describe_quoted(money.find_quote(row), row)
-    return [
-        {"chain_id": place[0], "hash": place[1], "timestamp": format_time(at), "quoted": quoted[place]}
-        for place, at in found.items()
-    ]
-
-
 def sum_funds(order: PaymentOrder, money: Money) -> Funds:
     """Add up what moved for an order; what went back is counted by the payment that it is of."""
     rows = (row for row in money.payments if row.kind != TransferKind.REFUND)
@@ -239,5 +242,5 @@ def _make_credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
         is_notable=is_wanted or row.kind != TransferKind.PAYMENT or is_notable(order, row),
         asked_back=money.asked_back(row.id),
         sent_back=money.sent_back(row.id),
-        firm=max(0, row.amount - money.may_go_back(row.id)) if row.state == PaymentState.FINAL else 0,
+        firm=0 if money.find_unfinal(row) else max(0, row.amount - money.may_go_back(row.id)),
     )

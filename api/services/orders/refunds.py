@@ -16,7 +16,8 @@ from api.domain.confirmations import estimate_final_in_s
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import make_reference
 from api.domain.money import rescale_up
-from api.domain.payments import GONE, Evidence, PaymentState
+from api.domain.payments import GONE, Evidence
+from api.domain.transfers import TransferKind
 from api.services.orders.money import Money, is_credited
 from api.services.orders.payers import RefundSource, is_sink
 from api.services.orders.worth import is_notable
@@ -69,7 +70,7 @@ def find_source(
     Raises
     ------
     Conflict
-        If there is nothing to send back, or its chain may lose it still.
+        If there is nothing to send back, or its chain may lose it still, or that of its deposit the deposit.
     InvalidData
         Naming `transfer`, where there are several or none of this id, or an `amount` that it never had.
     """
@@ -77,8 +78,8 @@ def find_source(
     amount = _count_units(order, row, request)
     if amount is not None and amount > row.amount:
         raise InvalidData.at("amount", _say_most(order, row, request, row.amount, "what the transfer brought"))
-    if row.state != PaymentState.FINAL:
-        raise _refuse_unfinal(row, now, is_simulated=is_simulated)
+    if (unfinal := money.find_unfinal(row)) is not None:
+        raise _refuse_unfinal(unfinal, now, is_simulated=is_simulated)
     origin = money.find_origin(row)
     is_told = row.evidence != Evidence.ASSIGNED
     return RefundSource(
@@ -194,7 +195,8 @@ def _say_most(order: PaymentOrder, row: Payment, request: RefundRequest, most: i
 def _refuse_unfinal(row: Payment, now: datetime, *, is_simulated: bool) -> Conflict:
     """Say when to ask again, unless its chain has lost it: what is gone does not become final by waiting."""
     message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
-    problem = Problem(path="transfer", message="Ask again once its `status` is final")
+    whose = "its deposit is final on its own chain" if row.kind == TransferKind.DEPOSIT else "its `status` is final"
+    problem = Problem(path="transfer", message=f"Ask again once {whose}")
     age_s = (now - row.mined_at).total_seconds()
     wait_s = estimate_final_in_s(row.chain_id, age_s, is_simulated=is_simulated)
     return Conflict(message, problem, retry_after_s=None if row.state in GONE else wait_s)

@@ -13,8 +13,8 @@ from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.orders.chain_reads import load_reads
-from api.services.orders.main_transactions import choose_main
-from api.services.orders.money import NO_MONEY, Money, list_transactions, load_money
+from api.services.orders.main_transactions import choose_main, list_transactions
+from api.services.orders.money import NO_MONEY, Money, load_money
 from api.services.orders.order_versions import find_version
 from api.services.orders.payability import (
     NotPayable,

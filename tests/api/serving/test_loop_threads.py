@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.serving.loop_threads import LoopThreads
+from api.serving.loop_threads import LoopThreads, NoThread
 
 COUNT = 200
 
@@ -93,3 +93,41 @@ def test_threads_end_with_what_they_belong_to() -> None:
     deadline = time.monotonic() + 20
     while any(each.name.startswith("ending") for each in threading.enumerate()):
         assert time.monotonic() < deadline
+
+
+class Shortage:
+    """A system that lets some threads begin and then none, until there is `room`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+        self.room, self._start = room, threading.Thread.start
+        monkeypatch.setattr(threading.Thread, "start", lambda thread: self.start(thread))
+
+    def start(self, thread: threading.Thread) -> None:
+        if self.room == 0:
+            raise RuntimeError("can't start new thread")
+        self.room -= 1
+        self._start(thread)
+
+
+def test_a_system_without_threads_is_asked_again_by_each_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, shortage = LoopThreads(2, "short"), Shortage(monkeypatch, room=0)
+
+    async def ask() -> Any:
+        for _ in range(3):  # more than there may be threads
+            with pytest.raises(NoThread, match="can't start"):
+                threads.run(lambda: "lost", 1)
+        shortage.room = 1
+        return await asyncio.wait_for(threads.run(lambda: "well", 2), 20)
+
+    assert asyncio.run(ask()) == "well"
+
+
+def test_where_no_more_threads_begin_those_that_are_there_do_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = LoopThreads(8, "few_only")
+    Shortage(monkeypatch, room=1)
+
+    async def ask() -> list[int]:
+        tasks = [threads.run(lambda each=number: each, 8) for number in range(8)]
+        return await asyncio.wait_for(asyncio.gather(*tasks), 20)
+
+    assert asyncio.run(ask()) == list(range(8))
