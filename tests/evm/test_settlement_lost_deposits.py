@@ -318,7 +318,7 @@ def test_a_real_deposit_under_another_orders_reference_takes_no_delivery(opened:
     assert [row[0] for row in holders(shop, fill)] == [victims]
 
 
-@pytest.mark.rule("evidence.7", "refunds.2")
+@pytest.mark.rule("evidence.7")
 def test_what_is_delivered_goes_back_only_once_its_deposit_is_final(shop: ChainShop) -> None:
     """Whoever was paid back for a burn that its chain lost had a second order paid by the same mint."""
     (first, mine), (second, other) = shop.order(), shop.order()
