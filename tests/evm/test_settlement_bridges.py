@@ -83,6 +83,7 @@ def test_a_fill_that_never_comes_fails_the_order_and_says_where_the_money_is(sho
         }
     ]
     assert "by itself" in stranded[0]["next_step"]
+    assert stranded[0]["owner"] in stranded[0]["next_step"]
 
 
 def test_what_the_bridge_gives_back_is_found(shop: ChainShop) -> None:

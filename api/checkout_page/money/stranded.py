@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from api.checkout_page.language.strings import Strings, fill
 from api.checkout_page.money.transfers import format_token, name_chain
 from api.services.orders.views import PublicOrder
+from api.services.routing.token_serializers import checksum
 
 
 def is_out(order: PublicOrder) -> bool:
@@ -31,4 +32,4 @@ def describe_stranded(order: PublicOrder, merchant: str, strings: Strings) -> It
             chain=name_chain(row["chain_id"]),
             merchant=merchant,
         )
-        yield {**words, "owner": row["owner"], "is_back": is_back}
+        yield {**words, "owner": checksum(row["owner"]), "is_back": is_back}

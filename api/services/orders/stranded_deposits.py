@@ -8,6 +8,7 @@ from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money
+from api.services.routing.token_serializers import checksum
 from api.storage.tables import Payment, PaymentOrder
 
 
@@ -45,10 +46,11 @@ def _describe(deposit: Payment, refund: Payment | None) -> dict[str, Any]:
 
 
 def _choose_next_step(deposit: Payment, refund: Payment | None) -> str:
+    owner = checksum(deposit.sender)
     if refund is not None:
-        return f"The bridge has given the money back to {deposit.sender}; create a new payment link to be paid again"
+        return f"The bridge has given the money back to {owner}; create a new payment link to be paid again"
     since = f" Its deadline passed at {format_time(deposit.fill_deadline)}." if deposit.fill_deadline else ""
     return (
-        f"The bridge could not deliver and gives the money back to {deposit.sender} by itself, on chain "
+        f"The bridge could not deliver and gives the money back to {owner} by itself, on chain "
         f"{deposit.chain_id}, as a rule within hours.{since} Create a new payment link to be paid again"
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 
 import pytest
+from eth_utils.address import to_checksum_address
 from playwright.sync_api import expect
 
 from api.domain.env import EnvMode
@@ -57,7 +58,7 @@ def test_stranded_money_is_found_on_the_page_until_it_is_back(tab: Tab, nets: Ma
     where = page.locator("#stranded")
     expect(where.get_by_role("heading", name="1.001 USDC with Across on Ethereum")).to_be_visible()
     expect(where).to_contain_text("It comes back by itself")
-    expect(where).to_contain_text(crossing.customer.address)
+    expect(where).to_contain_text(to_checksum_address(crossing.customer.address))
     expect(page.locator(".transaction")).to_contain_text(crossing.tx_hash)
     expect(page.locator("#redirecting")).to_be_hidden()
     tab.inspect("stranded")
