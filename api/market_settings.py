@@ -11,6 +11,14 @@ from adapters.rpc.urls import is_endpoint
 
 LONGEST_S = 30 * 24 * 3600.0
 
+SETTING_OF = {
+    "adapters": "ADAPTERS",
+    "options": "ADAPTER_OPTIONS",
+    "intervals_s": "SOURCE_INTERVALS",
+    "max_ages_s": "SOURCE_MAX_AGES",
+}
+"""The setting of each field of a plan that names what is installed."""
+
 _NAME = re.compile(r"[\w.@-]{1,60}", re.ASCII)
 
 Value = TypeVar("Value")
@@ -36,13 +44,17 @@ def read_plan(settings: Mapping[str, str]) -> Plan:
         if not dot or not adapter or not option:
             raise ValueError(f"ADAPTER_OPTIONS: write adapter.option=value, not {name!r}")
         options.setdefault(adapter, {})[option] = value
-    return Plan(
+    plan = Plan(
         adapters=adapters,
         rpc_urls=read_endpoints("RPC_URLS", settings["RPC_URLS"]),
         options=options,
         intervals_s=_read_pairs("SOURCE_INTERVALS", settings, _read_seconds),
         max_ages_s=_read_pairs("SOURCE_MAX_AGES", settings, _read_seconds),
     )
+    for part, setting in SETTING_OF.items():
+        if getattr(plan, part) and not adapters:
+            raise ValueError(f"{setting}: is of no use without ADAPTERS; set that too, or leave it out")
+    return plan
 
 
 def read_endpoints(setting: str, text: str) -> dict[int, tuple[str, ...]]:

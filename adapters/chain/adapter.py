@@ -225,7 +225,7 @@ class OnChainAdapter:
 
 def parse_endpoints(options: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
     """Return the URLs of each chain that options name."""
-    named = {name.removeprefix(OPTION): text for name, text in options.items() if name.startswith(OPTION)}
+    named = {name.removeprefix(OPTION): options[name] for name in options if name.startswith(OPTION)}
     urls = {int(chain_id): tuple(filter(None, text.split(","))) for chain_id, text in named.items()}
     return {chain_id: each for chain_id, each in urls.items() if each}
 

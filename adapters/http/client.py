@@ -39,7 +39,7 @@ class HttpLimits:
     total_s : float
         Longest time for the answer, all tries and pauses included.
     max_bytes : int
-        Longest body, after decompression. The document that it is parsed to takes fourteen times as much memory at most.
+        Longest body, after decompression. What it is parsed to takes fourteen times as much memory at most.
     tries : int
         How often a question is put to a host that fails in passing.
     """

@@ -12,7 +12,7 @@ from routing_engine.nesting import TooDeep, refuse_deep
 
 CHUNK_BYTES = 65_536
 MEMORY_SHARE = 14
-"""What a document may take as the longest body; a trace of a thousand calls takes thirteen times its text by this count.
+"""How many times the longest body a document may take; a trace of a thousand calls takes thirteen by this count.
 
 A text of nothing but `{"a":[]}` counts for fifty times its length.
 """

@@ -92,7 +92,11 @@ class Confirmations:
             match = _RULE.fullmatch(part.strip())
             if match is None:
                 raise ValueError(f"{part!r} is not of the form chain:dollars=blocks,…; such as *:100=1,1000=6")
-            pairs = [pair.split("=") for pair in match[2].split(",")]
-            rules[match[1]] = tuple(sorted((int(dollars), int(blocks)) for dollars, blocks in pairs))
+            pairs = [[*map(int, pair.split("="))] for pair in match[2].split(",")]
+            if not all(blocks for _, blocks in pairs):
+                raise ValueError(
+                    f"{part!r}: at least 1 block, which is the payment's own; 0 would count what is in none"
+                )
+            rules[match[1]] = tuple(sorted((dollars, blocks) for dollars, blocks in pairs))
         default = rules.pop("*", cls().default)
         return cls(default=default, by_chain=MappingProxyType({int(chain): steps for chain, steps in rules.items()}))

@@ -87,6 +87,12 @@ class Process:
         return stat is not None and stat[STATE_FIELD] in STOPPED
 
 
+def has_ended(holder: str) -> bool:
+    """Whether who held a lease was a process of this machine that has ended; False where that can't be told."""
+    process = Process.parse(holder.partition("/")[0])
+    return process is not None and process.has_ended
+
+
 def name_process() -> str:
     """Return the name of the process that asks."""
     return Process.find_present().name

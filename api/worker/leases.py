@@ -15,11 +15,11 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from api.domain.duties import PRESENCE, find_duty
 from api.storage.db import Database, read_database_time
 from api.storage.fault_names import name_fault
-from api.storage.process import name_process
+from api.storage.process import has_ended, name_process
 from api.worker.balance import choose_surplus, is_next
 from api.worker.hung import Remover
 from api.worker.lease_rows import KnownLease, LeaseRows
-from api.worker.sightings import Sightings, has_ended
+from api.worker.sightings import Sightings
 
 LEASE_S = 5.0
 """How long nobody else takes over from a holder that is not heard of."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from api.storage.process import Process
+from api.storage.process import has_ended
 from api.worker.lease_rows import KnownLease
 
 
@@ -50,9 +50,3 @@ class Sightings:
             self._seen[row.duty] = seen
         is_over = row.expires_at <= now or moment - seen.since > self._lease_s
         return is_over or has_ended(row.holder)
-
-
-def has_ended(holder: str) -> bool:
-    """Whether who held a lease was a process of this machine that has ended; False where that can't be told."""
-    process = Process.parse(holder.partition("/")[0])
-    return process is not None and process.has_ended

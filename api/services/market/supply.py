@@ -163,13 +163,16 @@ def open_feed(config: Config, clock: Clock) -> Feed:
         Naming the setting that does not fit what is installed.
     """
     from adapters.base import AdapterError
-    from adapters.feed.connect import connect
+    from adapters.feed.connect import Misfit, connect
     from adapters.feed.feed import Feed
     from adapters.http.client import JsonClient
     from api.config import ConfigError
+    from api.market_settings import SETTING_OF
 
     try:
         sources = connect(config.market, JsonClient())
+    except Misfit as error:
+        raise ConfigError(f"{SETTING_OF[error.part]}: {error}") from error
     except (AdapterError, ValueError) as error:
         raise ConfigError(f"ADAPTERS: {error}") from error
     return Feed(sources, clock=lambda: clock.now().timestamp())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -13,7 +14,7 @@ from api.services.operations.shares import list_shares
 from api.services.operations.writing import find_room_fault, find_write_fault
 from api.services.resources import Resources
 from api.storage.db import read_database_time
-from api.storage.process import Process
+from api.storage.process import Process, has_ended
 from api.storage.statements import Statement
 from api.storage.tables import Lease, WatchCursor
 
@@ -42,6 +43,8 @@ class WorkerHealth:
     untraced : dict of EnvMode to list of int
         The chains whose endpoints were asked for a trace lately and gave none: coin that contracts send can't be seen
         there.
+    ended : frozenset of str
+        The workers that ran on this machine and do not any more, though they have not left; of others it can't be told.
     write_fault : str
         Why the database can't be written; empty if it can. Whether it has room to grow is always looked at; whether it
         takes a row only where something is left undone: workers write down again and again that they are there.
@@ -51,6 +54,7 @@ class WorkerHealth:
     workers: dict[str, timedelta]
     chains: dict[tuple[str, int], timedelta | None]
     untraced: dict[EnvMode, list[int]]
+    ended: frozenset[str] = frozenset()
     write_fault: str = ""
 
     @property
@@ -96,12 +100,13 @@ class WorkerHealth:
             f"chain {chain_id} ({env_mode}) has not been read for over {UNREAD.seconds} s: check its endpoints"
             for env_mode, chain_id in self.unread
         ]
-        silent = [
-            f"the worker {name} has not been heard of for {int(since.total_seconds())} s and has not left: see whether "
-            "it hangs"
-            for name, since in self.silent.items()
-        ]
-        return (*undone, *unread, *silent)
+        return (*undone, *unread, *itertools.starmap(self._describe_silent, self.silent.items()))
+
+    def _describe_silent(self, name: str, since: timedelta) -> str:
+        said = f"the worker {name} has not been heard of for {int(since.total_seconds())} s and has not left: "
+        return said + (
+            "it was killed; start it anew unless that is done" if name in self.ended else "see whether it hangs"
+        )
 
 
 _LEASES = Statement(select(Lease.__table__))
@@ -140,6 +145,9 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
             if row.duty.startswith(PRESENCE)
         },
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
+        ended=frozenset(
+            _name_worker(row.holder) for row in held if row.duty.startswith(PRESENCE) and has_ended(row.holder)
+        ),
         untraced={mode: [row.chain_id for row in blind if row.env_mode == mode] for mode in EnvMode},
     )
     find = find_write_fault if health.undone else find_room_fault

@@ -125,6 +125,7 @@ def test_the_live_markets_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         ("SOURCE_INTERVALS", "across=often", "SOURCE_INTERVALS: across: must be a number of seconds"),
         ("SOURCE_INTERVALS", "across=nan", "SOURCE_INTERVALS: across: must be a number of seconds"),
         ("SOURCE_MAX_AGES", "across=0", "SOURCE_MAX_AGES: across: must be a number of seconds"),
+        ("SOURCE_INTERVALS", "across=5", "SOURCE_INTERVALS: is of no use without ADAPTERS"),
     ],
 )
 def test_a_wrong_setting_of_the_live_market_is_named(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from dataclasses import replace
 from datetime import timedelta
 
@@ -19,6 +20,7 @@ from api.services.ledger.chain_ledger import ChainLedger, connect_ledger
 from api.services.operations.doctor.database import check_database
 from api.services.operations.doctor.findings import Severity
 from api.services.operations.doctor.redis import check_redis
+from api.services.operations.duty_health import check_worker_health
 from api.services.operations.receivers import MOST_NAMED
 from api.services.operations.shares import list_shares
 from api.services.resources import Resources
@@ -242,3 +244,16 @@ def test_a_worker_that_hangs_beside_one_that_works_is_told_until_it_may_be_forgo
         assert list_silent() == {}
     finally:
         worker.close()
+
+
+def test_a_worker_that_was_killed_here_is_not_looked_for(resources: Resources) -> None:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    killed = replace(Process.find_present(), pid=child.pid)
+    with resources.database.write() as session:
+        heard_of = read_database_time(session) - timedelta(seconds=90)
+        session.merge(Lease(duty=f"{PRESENCE}1", holder=f"{killed.name}/1", token=1, expires_at=heard_of))
+    (finding,) = [each for each in check_database(resources) if each.message.startswith(f"{killed.host} {child.pid}")]
+    assert finding.remedy == "it was killed: start it anew, unless that is done"
+    problems = check_worker_health(resources).problems
+    assert any(each.endswith("it was killed; start it anew unless that is done") for each in problems), problems

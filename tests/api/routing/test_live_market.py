@@ -194,11 +194,25 @@ def test_without_redis_the_process_reads_for_itself(resources: Resources) -> Non
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (Plan(adapters=("acros",)), "adapter 'acros' is unknown; known are"),
-        (Plan(adapters=("market_file",)), "adapter market_file has nothing to read"),
-        (Plan(adapters=("sandbox",), options={"across": {}}), "option's adapter 'across' is unknown"),
-        (Plan(adapters=("sandbox",), intervals_s={"across": 5.0}), "interval's source 'across' is unknown"),
-        (Plan(adapters=("sandbox",), max_ages_s={"across": 5.0}), "maximum age's source 'across' is unknown"),
+        (Plan(adapters=("acros",)), "ADAPTERS: adapter 'acros' is unknown; known are"),
+        (Plan(adapters=("market_file",)), "ADAPTERS: adapter market_file has nothing to read"),
+        (Plan(adapters=("sandbox",), options={"across": {}}), "ADAPTER_OPTIONS: option's adapter 'across' is unknown"),
+        (
+            Plan(adapters=("sandbox",), intervals_s={"across": 5.0}),
+            "SOURCE_INTERVALS: interval's source 'across' is",
+        ),
+        (
+            Plan(adapters=("sandbox",), max_ages_s={"across": 5.0}),
+            "SOURCE_MAX_AGES: maximum age's source 'across' is",
+        ),
+        (
+            Plan(adapters=("across",), options={"across": {"ur": "https://proxy.example"}}),
+            "ADAPTER_OPTIONS: option of across 'ur' is unknown; known are url$",
+        ),
+        (
+            Plan(adapters=("gas",), rpc_urls={1: ("http://127.0.0.1:1",)}, options={"gas": {"speed": "9"}}),
+            "ADAPTER_OPTIONS: option of gas 'speed' is unknown; known are none$",
+        ),
         (Plan(adapters=("canonical",), options={"canonical": {"l1_gas_gwei": "x"}}), "l1_gas_gwei must be a finite"),
     ],
 )

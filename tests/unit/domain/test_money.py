@@ -81,6 +81,11 @@ def test_a_setting_for_one_chain_alone_keeps_the_others() -> None:
     assert read.count_blocks(10, 100) == 1
 
 
+def test_what_is_in_no_block_never_counts() -> None:
+    with pytest.raises(ValueError, match="at least 1 block"):
+        Confirmations.parse("*:100=0,1000=6")
+
+
 @pytest.mark.parametrize("text", ["", "1", "*:100", "*:100=x", "x:1=1", "*:100=1;", "*:-1=1", "*:1=1,"])
 def test_a_setting_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="chain:dollars=blocks"):

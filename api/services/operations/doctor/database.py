@@ -85,7 +85,8 @@ def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
         yield praise(WORKER, "somebody does every duty, and reads every chain")
     for name, silent_since in health.silent.items():
         message = f"{name} has not been heard of for {int(silent_since.total_seconds())} s, and has not left"
-        yield warn(WORKER, message, "see whether it hangs (machine and process id), and start it anew")
+        killed, hangs = "it was killed: start it anew, unless that is done", "see whether it hangs, and start it anew"
+        yield warn(WORKER, message, killed if name in health.ended else hangs)
 
 
 def _locate(resources: Resources) -> str:
