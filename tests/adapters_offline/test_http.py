@@ -134,7 +134,7 @@ def test_a_small_body_that_would_take_much_memory_is_not_parsed(part: bytes, mon
     """Found: eight megabytes of brackets took 240."""
     monkeypatch.setattr(responses, "parse", lambda _: pytest.fail("it was parsed"))
     body = b"[" + part * (ROOMY.max_bytes // len(part) - 1) + b"0]"
-    with venue(reply(body)) as there, pytest.raises(TooLarge, match="would take more than 10485760 bytes of memory"):
+    with venue(reply(body)) as there, pytest.raises(TooLarge, match="would take more than 14680064 bytes of memory"):
         JsonClient(limits=ROOMY).get(there.url)
 
 
