@@ -109,8 +109,9 @@ def estimate_memory(body: bytes) -> int:
     """
     costs = {b"[": _LIST, b"{": _OBJECT, b'"': _QUOTE, b",": _COMMA, b":": _COLON}
     parts = sum(cost * body.count(sign) for sign, cost in costs.items())
-    is_far = b"\\ud" in body or b"\\uD" in body
-    copies = 2 * (1 if body.isascii() else 4) + (_ESCAPED_FAR if is_far else _ESCAPED if b"\\u" in body else 0)
+    signs = body.replace(b"\0", b"") if b"\0" in body else body  # of UTF-16 and UTF-32
+    is_far = b"\\ud" in signs or b"\\uD" in signs
+    copies = 2 * (1 if body.isascii() else 4) + (_ESCAPED_FAR if is_far else _ESCAPED if b"\\u" in signs else 0)
     return _NOTHING + parts + copies * len(body)
 
 

@@ -69,8 +69,9 @@ def repeat(shape):
 
 
 @pytest.mark.parametrize("text", [*map(repeat, REPEATED), *WHOLE.values()], ids=[*REPEATED, *WHOLE])
-def test_no_document_takes_more_memory_than_its_text_lets_expect(text):
-    text = text.encode()
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-32-le"])
+def test_no_document_takes_more_memory_than_its_text_lets_expect(text, encoding):
+    text = text.encode(encoding)
     tracemalloc.start()
     try:
         parse(text)
