@@ -1,53 +1,99 @@
-"""An amount that is large for its markets, approached from a small part of it.
+"""An amount that is far more than its markets' depth, approached from a part of it.
 
-Where an amount moves prices far, the paths that are added first use markets in directions, and tokens in an order, that
-keep better paths out. Those that serve a small amount best serve a larger one too, and what is worth less is added to
-them as the amount grows.
+More is never worth less: whatever a part of an amount gives, the whole gives too, as what is left can go over a path
+that takes it. But a division that begins where prices have fallen to next to nothing goes astray: it uses markets in
+directions, and tokens in an order, that keep better paths out. So parts of the amount are divided too, each beginning
+with the widest paths of all flows, down to one that hardly moves prices. The part that nets most grows to the whole.
 """
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 
-import numpy as np
-import numpy.typing as npt
-
-from routing_engine.search.allocations.allocation import Allocation, choose_better
-from routing_engine.search.splits.query import Query
+from routing_engine.search.allocations.allocation import Allocation, Part, choose_better
+from routing_engine.search.paths.single import Single
+from routing_engine.search.splits.flow_paths import list_flow_parts
 from routing_engine.search.splits.split import Splitter
 
 STRETCHED, OPEN = 0.5, 5e-3
 """Price impact of the best single path, and relative gap to the bound, from which on an amount is approached so."""
 
-PART = 2.0**-8
-"""The part to begin with, of what the price impact leaves of the price: it hardly moves prices."""
+SMALLEST, STEP = 1.0, 2.0
+"""The first part, as a multiple of what halves the best single path's price, and how many times it the next one is."""
 
-STEP, SETTLED = 2.0, 1e-2
-"""How many times the amount before the next one is; a step that gains less of the output is followed by the last."""
+SETTLED, VAIN = 1e-2, 2
+"""The part of the output that a step gains at least, and after how many in a row that gain less no part begins anew.
+From there on each is so many times the last as the square of what that was."""
+
+TRIES = 8
+"""How many paths are tried at most for what is left, where that already serves."""
+
+NOTHING = Allocation.from_parts([], 1, 1)
 
 
-def climb(
-    query: Query, splitter: Splitter, found: Allocation, allowed: npt.NDArray[np.bool_], price_impact: float
-) -> Allocation:
-    """Return an allocation that was approached from a small part of the amount, where so much is open and it is better.
+def climb(splitter: Splitter, found: Allocation, single: Single) -> Allocation:
+    """Return an allocation that grew from a part of the amount, where so much is open and it is better.
 
-    `price_impact` is that of the best single path.
+    Parameters
+    ----------
+    single : Single
+        The best single path of the amount.
     """
-    if price_impact <= STRETCHED or not found.is_open(OPEN) or splitter.is_over:
+    if single.price_impact <= STRETCHED or not found.is_open(OPEN) or splitter.is_over:
         return found
     found = splitter.look_closer(found)
     if not found.is_open(OPEN):
         return found
-    amount = float(query.request.amount)
-    single = query.find_single(allowed, query.request.max_hops, int(amount * PART * (1.0 - price_impact)))
-    if single is None:
+    other = grow_from_part(splitter, single)
+    if other.net <= found.net:
         return found
-    here = splitter.improve([single.get_part()], longer=True, is_judged=False)
-    scale = STEP
-    while -inf < here.net and here.amount < amount and not splitter.is_over:
-        scale = min(scale, amount / here.amount)
-        there = splitter.improve(here.list_parts(scale), longer=True, is_judged=False)
-        scale = STEP if there.net > here.net * (1.0 + SETTLED) else inf
+    return choose_better(found, other if other.max_hops == found.max_hops else splitter.look_closer(other))
+
+
+def grow_from_part(splitter: Splitter, single: Single) -> Allocation:
+    """Return an allocation of the amount that grew from a part of it; infeasible where none does."""
+    amount = float(splitter.request.amount)
+    price = prod(hop.spot_price for hop in single.route.hops)
+    kept = single.route.amount_out / (price * amount) if price > 0.0 else 0.0
+    part, growth, vain = max(1.0, amount * min(1.0, SMALLEST * kept)), STEP, 0
+    here = _begin_with_flows(splitter, part, price)
+    while part < amount:
+        part = min(amount, part * growth)
+        there = _enlarge(splitter, here.list_parts(), part, here.net) if here.net > -inf else here
+        if vain < VAIN and not splitter.is_over:
+            there = max(there, _begin_with_flows(splitter, part, price), key=_get_net)
+        vain = 0 if there.net > here.net * (1.0 + SETTLED) else vain + 1
+        growth = STEP if vain < VAIN else growth * growth
         here = there
-    is_better = here.amount >= amount and here.max_hops == found.max_hops and here.net > found.net
-    return choose_better(found, here) if is_better else found
+    return here
+
+
+def _begin_with_flows(splitter: Splitter, part: float, price: float) -> Allocation:
+    """Return an allocation of a part of the amount that begins with the widest paths of all flows."""
+    parts = list_flow_parts(splitter, part, price * part)
+    return _enlarge(splitter, parts, part) if parts else NOTHING
+
+
+def _enlarge(splitter: Splitter, parts: list[Part], amount: float, enough: float = -inf) -> Allocation:
+    """Return an allocation of an amount that begins with paths, the first that nets enough, or the best.
+
+    All take as much more at first. Of those that are left what they took, the largest takes the rest, then the next.
+    """
+    scale, by_size = amount / sum(map(_get_input, parts)), sorted(parts, key=_get_input, reverse=True)
+    best = splitter.improve([(edges, part * scale) for edges, part in parts], longer=True, is_judged=False)
+    for place, (edges, _) in enumerate(by_size):
+        is_enough = best.net >= enough or place >= TRIES
+        if (is_enough and best.net > -inf) or splitter.is_over:
+            break
+        others = by_size[:place] + by_size[place + 1 :]
+        rest = amount - sum(map(_get_input, others))
+        best = max(best, splitter.improve([*others, (edges, rest)], longer=True, is_judged=False), key=_get_net)
+    return best
+
+
+def _get_net(allocation: Allocation) -> float:
+    return allocation.net
+
+
+def _get_input(part: Part) -> float:
+    return part[1]

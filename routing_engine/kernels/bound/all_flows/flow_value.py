@@ -36,7 +36,7 @@ def is_straight(edge, most):
 
 
 @inner
-def _trade(edge, pieces, here, there, most, rounded):
+def trade(edge, pieces, here, there, most, rounded):
     """Return what an edge earns, its input and output, and the value by which its input changes with prices."""
     best = there * edge["max_average_price"]
     if best <= here or most <= 0.0:
@@ -79,7 +79,7 @@ def value_amount(edges, problem, start, price, cap, rounded, surplus, matrix):
         for place in range(edges.first[m], edges.first[m + 1]):
             edge, u, v = graph.forward.edges[edges.edge[place]], edges.source[place], edges.target[place]
             most = min(edge["x_max"], cap[u])
-            earned, flow, given, change = _trade(edge, graph.pieces, price[u], price[v], most, rounded)
+            earned, flow, given, change = trade(edge, graph.pieces, price[u], price[v], most, rounded)
             if earned > most_earned:
                 where, most_earned, sold, bought, changed = place, earned, flow, given, change
         if where < 0:
