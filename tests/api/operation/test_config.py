@@ -9,6 +9,7 @@ import pytest
 
 from adapters.feed.plan import Plan
 from api.config import Config, ConfigError
+from api.misspelt_settings import list_misspelt
 
 NAMES = (
     "DATA_DIR", "DATABASE_URL", "PORT", "HOST", "BASE_URL", "REDIS_URL", "MARKET_FILE", "ALLOW_LOCAL_WEBHOOKS",
@@ -82,6 +83,26 @@ def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, valu
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigError, match=name):
         Config.from_env()
+
+
+def test_names_that_are_nearly_settings_are_told_and_those_of_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    misspelt = {
+        "CONFIRMATION": "CONFIRMATIONS",
+        "RPC_URL_99": "RPC_URLS",
+        "DATABASE_URI": "DATABASE_URL",
+        "database_url": "DATABASE_URL",
+        "Web_Thread": "WEB_THREADS",
+        "RATE_LIMIT_ROUTES": "RATE_LIMIT_ROUTING",
+        "TEST_RPC_URL": "TEST_RPC_URLS",
+        "LOGLEVEL": "LOG_LEVEL",
+    }
+    of_others = (
+        "HOSTNAME", "PORT0", "WEB_CONCURRENCY", "CHECKOUT_PORT", "CHECKOUT_SERVICE_HOST", "REDIS_PORT_6379_TCP",
+        "DATABASE_PORT", "REQUESTS_CA_BUNDLE", "HOSTTYPE", "XDG_DATA_HOME", "NUMBA_NUM_THREADS",
+    )  # fmt: skip
+    for name in (*misspelt, *of_others):
+        monkeypatch.setenv(name, "x")
+    assert {name: meant for name, meant in list_misspelt() if name in (*misspelt, *of_others)} == misspelt
 
 
 def test_without_adapters_the_market_is_the_sandbox(tmp_path: Path) -> None:
