@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +21,9 @@ from sqlalchemy.exc import DatabaseError
 
 from adapters import installed
 from api.app import build_app
+from api.blueprints.health import GLANCE_S, NOTHING_SEEN
 from api.domain.duties import Duty, find_duty
+from api.services.operations import duty_health
 from api.services.operations.doctor.database import check_database
 from api.services.operations.duty_health import ESSENTIAL
 from api.services.operations.shares import list_shares
@@ -152,6 +156,31 @@ def test_a_flood_of_probes_asks_the_database_once_a_second(
         assert asked
     finally:
         event.remove(resources.database.engine, "before_cursor_execute", note)
+
+
+def test_health_waits_for_a_database_that_hangs_for_a_moment_and_once(
+    client: FlaskClient, resources: Resources, worker: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, gate, over = [], threading.Event(), threading.Event()
+    look = duty_health.check_worker_health
+
+    def hang(given: Resources) -> duty_health.WorkerHealth:
+        looks.append(1)
+        gate.wait(30)
+        return look(given)
+
+    monkeypatch.setattr(duty_health, "check_worker_health", hang)
+    begun = time.monotonic()
+    try:
+        for _ in range(10):
+            assert client.get("/healthz").get_json()["problems"] == [NOTHING_SEEN]
+        assert time.monotonic() - begun < 10 * GLANCE_S, "only the first waits"
+        assert len(looks) == 1
+    finally:
+        gate.set()
+        while any(each.name == "search" for each in threading.enumerate()):
+            over.wait(0.01)
+    assert client.get("/healthz").get_json()["problems"] == []
 
 
 def test_a_failure_is_told_for_a_second_and_no_longer(
