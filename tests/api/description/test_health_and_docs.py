@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import create_engine, event
+from sqlalchemy import create_engine, event, select
 from sqlalchemy.exc import DatabaseError
 
 from adapters import installed
@@ -31,6 +31,7 @@ from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.storage import migrations
 from api.storage.db import Database, read_database_time
+from api.storage.process import Process
 from api.storage.tables import Lease, WatchCursor
 from api.web import compression
 from api.worker.leases import Leases
@@ -86,6 +87,45 @@ def test_a_duty_that_nobody_does_makes_the_service_unready_but_not_the_process(
     assert refused.get_json()["message"] == f"nobody does the duty {duty}: start `checkout worker`"
     assert client.get("/readyz/api").status_code == 200
     assert client.get("/healthz").get_json()["problems"] == [refused.get_json()["message"]]
+
+
+def let_workers_go(resources: Resources, *, expired_s: float, holder: str | None = None) -> None:
+    """Let all leases be those of workers that were killed, this long after these leases expired."""
+    forget_looks(resources)
+    with resources.database.write() as session:
+        ends_at = read_database_time(session) - timedelta(seconds=expired_s)
+        for row in session.scalars(select(Lease)):
+            row.expires_at, row.holder = ends_at, holder or row.holder
+
+
+def test_workers_that_are_all_gone_are_not_waited_for(
+    client: FlaskClient, resources: Resources, worker: Leases
+) -> None:
+    """Until then the service was called ready for 20 s: somebody might have taken over."""
+    let_workers_go(resources, expired_s=2)
+    assert client.get("/readyz").status_code == 200, "a database may have hung for as long"
+    let_workers_go(resources, expired_s=4)
+    refused = client.get("/readyz")
+    assert (refused.status_code, "nobody does the duty chains" in refused.get_json()["message"]) == (503, True)
+    other = Leases(resources.database, lease_s=600)
+    other.keep(["housekeeping"])
+    forget_looks(resources)
+    assert client.get("/readyz").status_code == 200, "it takes over"
+    other.close()
+
+
+def test_workers_that_were_killed_on_this_machine_are_missed_at_once(
+    client: FlaskClient, resources: Resources, worker: Leases
+) -> None:
+    killed = replace(Process.find_present(), started=1).name
+    let_workers_go(resources, expired_s=-600, holder=f"{killed}/a")
+    assert client.get("/readyz").status_code == 503
+
+
+def test_workers_that_left_in_peace_are_waited_for(client: FlaskClient, resources: Resources, worker: Leases) -> None:
+    worker.close()
+    forget_looks(resources)
+    assert client.get("/readyz").status_code == 200, "a worker that is alone is restarted"
 
 
 def test_a_share_that_nobody_does_is_named(client: FlaskClient, resources: Resources, worker: Leases) -> None:
