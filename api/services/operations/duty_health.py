@@ -13,7 +13,7 @@ from sqlalchemy import select
 from api.domain.duties import PRESENCE, Duty, find_duty
 from api.domain.env import EnvMode
 from api.services.operations.shares import list_shares
-from api.services.operations.writing import find_room_fault, find_write_fault
+from api.services.operations.writing import explain_fault, find_room_fault, find_write_fault
 from api.services.resources import Resources
 from api.storage.db import read_database_time
 from api.storage.process import Process, has_ended
@@ -94,16 +94,12 @@ class WorkerHealth:
     @property
     def problems(self) -> tuple[str, ...]:
         """What an operator must look at, in words."""
-        if self.write_fault and not self.undone:
-            return (
-                f"the database has no room to grow ({self.write_fault}), so orders and payments are not taken: "
-                "make room on its disk",
-            )
         if self.write_fault:
-            return (
-                f"the database can't be written ({self.write_fault}), so no worker can do {', '.join(self.undone)}, "
-                "whether or not one runs: make room on its disk, or see who made it read-only or holds its lock",
-            )
+            what, remedy = explain_fault(self.write_fault)
+            result = "orders and payments are not taken"
+            if self.undone:
+                result = f"no worker can do {', '.join(self.undone)}, whether or not one runs"
+            return (f"the database {what}, so {result}: {remedy}",)
         undone = [f"nobody does the duty {duty}: start `checkout worker`" for duty in self.undone]
         unread = [
             f"chain {chain_id} ({env_mode}) has not been read for over {UNREAD.seconds} s: check its endpoints"

@@ -17,7 +17,7 @@ from api.services.operations.doctor.findings import Finding, blame, praise, warn
 from api.services.operations.duty_health import LAPSED, UNREAD, WorkerHealth, check_worker_health
 from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.stored_secrets import find_missing_keys
-from api.services.operations.writing import try_writing
+from api.services.operations.writing import explain_fault, try_writing
 from api.services.resources import Resources
 from api.services.webhooks.outbox import DeliveryStatus
 from api.storage import migrations
@@ -100,8 +100,8 @@ def _locate(resources: Resources) -> str:
 
 def _tell_of_writing(place: str, fault: str) -> Finding:
     if fault:
-        remedy = "see whether it is read-only, its disk full, or another process holds its lock"
-        return blame(DATABASE, f"{place} can't be written ({fault})", remedy)
+        what, remedy = explain_fault(fault)
+        return blame(DATABASE, f"{place} {what}, so orders and payments are not taken", remedy)
     return praise(DATABASE, f"{place} answers, can be written, and is of this version")
 
 
