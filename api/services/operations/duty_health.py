@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from api.domain.duties import PRESENCE, Duty, find_duty
 from api.domain.env import EnvMode
@@ -158,6 +158,17 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
     )
     find = find_write_fault if health.undone else find_room_fault
     return replace(health, write_fault=find(resources))
+
+
+def forget_silent_workers(resources: Resources) -> int:
+    """Forget the workers that hang or have ended without leaving, and return how many there were.
+
+    In a copy of a database that was restored they are those of the old one, which nobody has to look for.
+    """
+    with resources.database.write() as session:
+        before = read_database_time(session) - LAPSED
+        silent = delete(Lease).where(Lease.duty.startswith(PRESENCE, autoescape=True), Lease.expires_at < before)
+        return len(session.scalars(silent.returning(Lease.duty)).all())
 
 
 def _find_deserted(held: Sequence[Any], now: datetime) -> frozenset[str]:
