@@ -166,7 +166,7 @@ def forget_silent_workers(resources: Resources) -> int:
     In a copy of a database that was restored they are those of the old one, which nobody has to look for.
     """
     with resources.database.write() as session:
-        before = read_database_time(session) - LAPSED
+        before = read_database_time(session) - MISSED
         silent = delete(Lease).where(Lease.duty.startswith(PRESENCE, autoescape=True), Lease.expires_at < before)
         return len(session.scalars(silent.returning(Lease.duty)).all())
 

@@ -143,7 +143,7 @@ def test_the_workers_of_the_old_database_are_not_looked_for_in_its_copy(
 ) -> None:
     """For twelve hours the doctor, /readyz and an alert named processes that ended with another machine."""
     with resources.database.write() as session:
-        expired = read_database_time(session) - timedelta(minutes=5)
+        expired = read_database_time(session) - timedelta(seconds=20)
         for number in range(2):
             holder = f"checkout lost-1a2b3c4d {number} 7/{number}"
             session.add(Lease(duty=f"{PRESENCE}{number}", holder=holder, token=1, expires_at=expired))
