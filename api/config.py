@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from environs import Env
-from marshmallow import validate
-
 from adapters.feed.plan import Plan
-from api.address_settings import check_base_url, check_proxies, check_redis_url, name_driver
+from api.address_settings import check_base_url, check_host, check_proxies, check_redis_url, name_driver
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.market_settings import read_endpoints, read_plan
 from api.secrets.keys import SecretKeyFault, parse_keys
-from api.settings import SETTINGS
+from api.setting_values import SettingsReader
 
 DOLLARS_A_MINUTE = 0.25
 """Fifteen dollars an hour: nobody waits for half an hour to save a dollar, but to save ten."""
 MOST_WORKERS = 4
 """HTTP processes that there are without a word from the operator."""
+MOST_PROCESSES, MOST_THREADS = 256, 1_000
+"""More of them are a slip of the pen, which takes a machine down."""
+MOST_DOLLARS = 10**15
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -91,26 +91,25 @@ class Config:
             When a variable has no sensible value; the message names it.
         """
         try:
-            return cls._read(Env(), defaults or {})
+            return cls._read(SettingsReader(defaults or {}))
         except ConfigError:
             raise
         except ValueError as error:
             raise ConfigError(str(error)) from error
 
     @classmethod
-    def _read(cls, env: Env, defaults: Mapping[str, str]) -> Self:
-        settings = _SettingsReader(env, defaults)
+    def _read(cls, settings: SettingsReader) -> Self:
         port = settings.read_integer("PORT", most=65_535)
         market = _read_market(settings)
         market_file = settings.read_path("MARKET_FILE")
         if market_file and market.adapters:
             raise ConfigError("MARKET_FILE and ADAPTERS: set one of the two")
-        data_dir = Path(settings.read("DATA_DIR")).expanduser().absolute()
+        data_dir = settings.read_path("DATA_DIR") or Path()
         return cls(
             data_dir=data_dir,
             database_url=name_driver(settings.read("DATABASE_URL") or f"sqlite:///{data_dir / 'checkout.db'}"),
             database_pooled=settings.read_switch("DATABASE_POOLED"),
-            host=settings.read("HOST"),
+            host=check_host(settings.read("HOST")),
             port=port,
             base_url=check_base_url(settings.read("BASE_URL") or f"http://127.0.0.1:{port}"),
             redis_url=check_redis_url(settings.read("REDIS_URL")),
@@ -120,7 +119,7 @@ class Config:
             market=market,
             chains_file=settings.read_path("CHAINS_FILE"),
             test_rpc_urls=read_endpoints("TEST_RPC_URLS", settings.read("TEST_RPC_URLS")),
-            web_threads=settings.read_integer("WEB_THREADS"),
+            web_threads=settings.read_integer("WEB_THREADS", most=MOST_THREADS),
             web_workers=_read_web_workers(
                 settings, shares_rates=bool(settings.read("REDIS_URL") or not market.adapters)
             ),
@@ -133,47 +132,15 @@ class Config:
             value_of_time=settings.read_number("VALUE_OF_TIME", most=1_000),
             screening=settings.read("SCREENING") or None,
             secret_keys=_read_secret_keys(settings.read("SECRET_KEYS")),
-            metrics_token=settings.read("METRICS_TOKEN") or None,
-            log_level=settings.read("LOG_LEVEL", among=LOG_LEVELS),
+            metrics_token=_read_metrics_token(settings.read("METRICS_TOKEN")),
+            log_level=settings.read_among("LOG_LEVEL", LOG_LEVELS),
         )
 
 
-class _SettingsReader:
-    """Reads declared settings, each with its declared default where the environment does not set it."""
-
-    def __init__(self, env: Env, defaults: Mapping[str, str]) -> None:
-        self._env = env
-        self._defaults = defaults
-
-    def read(self, name: str, *, among: Sequence[str] = ()) -> str:
-        """Return a text, one of those that are allowed."""
-        return self._env.str(name, self._find_default(name), validate=validate.OneOf(among) if among else None)
-
-    def read_integer(self, name: str, *, least: int = 1, most: int | None = 1_000_000) -> int:
-        """Return an integer within its bounds."""
-        return self._env.int(name, int(self._find_default(name) or 0), validate=validate.Range(min=least, max=most))
-
-    def read_number(self, name: str, *, most: float) -> float:
-        """Return a number from 0."""
-        return self._env.float(name, float(self._find_default(name)), validate=validate.Range(min=0, max=most))
-
-    def read_switch(self, name: str) -> bool:
-        """Return whether it is on."""
-        return self._env.bool(name, self._find_default(name) == "true")
-
-    def read_path(self, name: str) -> Path | None:
-        """Return an absolute path."""
-        text = self.read(name)
-        return Path(text).expanduser().absolute() if text else None
-
-    def _find_default(self, name: str) -> str:
-        return self._defaults.get(name, SETTINGS[name].default)
-
-
-def _read_web_workers(settings: _SettingsReader, *, shares_rates: bool) -> int:
+def _read_web_workers(settings: SettingsReader, *, shares_rates: bool) -> int:
     """Return how many HTTP processes there are; by default one where each would read all sources of rates by itself."""
     if settings.read("WEB_WORKERS"):
-        return settings.read_integer("WEB_WORKERS")
+        return settings.read_integer("WEB_WORKERS", most=MOST_PROCESSES, example="2")
     return min(MOST_WORKERS, count_processors()) if shares_rates else 1
 
 
@@ -183,15 +150,24 @@ def count_processors() -> int:
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
-def _read_confirmations(settings: _SettingsReader) -> Confirmations:
+def _read_confirmations(settings: SettingsReader) -> Confirmations:
     text, doubted_above = (
         settings.read("CONFIRMATIONS"),
-        settings.read_integer("DOUBLE_CHECK_ABOVE", least=0, most=None),
+        settings.read_integer("DOUBLE_CHECK_ABOVE", least=0, most=MOST_DOLLARS),
     )
     try:
         return replace(Confirmations.parse(text) if text else Confirmations(), doubted_above=doubted_above)
     except ValueError as error:
         raise ConfigError(f"CONFIRMATIONS: {error}") from error
+
+
+def _read_metrics_token(text: str) -> str | None:
+    if not text.isascii() or any(map(str.isspace, text)):
+        raise ValueError(
+            f"METRICS_TOKEN is a text of {len(text)} characters, but no header can hold it: it must have no spaces and "
+            "ASCII characters alone, such as `openssl rand -hex 16` makes"
+        )
+    return text or None
 
 
 def _read_secret_keys(text: str) -> tuple[str, ...]:
@@ -204,6 +180,6 @@ def _read_secret_keys(text: str) -> tuple[str, ...]:
     return texts
 
 
-def _read_market(settings: _SettingsReader) -> Plan:
+def _read_market(settings: SettingsReader) -> Plan:
     names = ("ADAPTERS", "RPC_URLS", "ADAPTER_OPTIONS", "SOURCE_INTERVALS", "SOURCE_MAX_AGES")
     return read_plan({name: settings.read(name) for name in names})

@@ -72,7 +72,10 @@ def _make_data_dir(config: Config) -> None:
     except ValueError as error:
         raise ConfigError(f"DATA_DIR: {error}") from error
     except OSError as error:
-        raise ConfigError(f"DATA_DIR: {error}; the service's account has to own it") from error
+        raise ConfigError(
+            f"DATA_DIR is {config.data_dir}, which can't be the service's folder ({error.strerror}): give one that its "
+            "account may make or owns, such as /var/lib/checkout"
+        ) from error
 
 
 def _find_screen(config: Config) -> Screen:

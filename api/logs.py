@@ -20,6 +20,8 @@ import structlog
 from flask import Flask, Response, g, request
 from structlog.typing import EventDict, WrappedLogger
 
+from api.storage.fault_names import find_section
+
 REQUEST_ID_HEADER = "X-Request-Id"
 REDACTED = "[redacted]"
 
@@ -32,11 +34,8 @@ FOLD_S = 60.0
 MOST_FOLDED = 500
 """Different warnings that are remembered."""
 
-REMEDIES: Mapping[str, str] = {
-    "chain_unavailable": "`checkout doctor` asks each endpoint; runbook.md, A chain is not read",
-    "database_unavailable": "`checkout doctor` says what is wrong with it; runbook.md, Nobody answers",
-}
-"""What to do about an event that several places write."""
+CHAIN_REMEDY = "`checkout doctor` asks each endpoint; runbook.md, A chain is not read"
+DATABASE_REMEDY = "`checkout doctor` says what is wrong with it; runbook.md, {}"
 
 _ENCODER = json.JSONEncoder(sort_keys=True, default=repr)
 
@@ -146,7 +145,7 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Write a line."""
         event = record.msg if isinstance(record.msg, dict) else self._describe(record)
-        if (remedy := REMEDIES.get(str(event.get("event")))) is not None:
+        if (remedy := find_remedy(event)) is not None:
             event["remedy"] = remedy
         if (repeated := getattr(record, "repeated", 0)) > 0:
             event["repeated"] = repeated
@@ -160,6 +159,16 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             event["exception"] = self.formatException(record.exc_info)
         return event
+
+
+def find_remedy(event: Mapping[str, Any]) -> str | None:
+    """Return what to do about an event that several places write."""
+    match event.get("event"):
+        case "chain_unavailable":
+            return CHAIN_REMEDY
+        case "database_unavailable" | "leases_unavailable":
+            return DATABASE_REMEDY.format(find_section(str(event.get("kind"))))
+    return None
 
 
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,5 +15,9 @@ def is_socket(url: str) -> bool:
 
 def is_endpoint(url: str) -> bool:
     """Whether an endpoint can be asked at `url`: over http or https, or through a socket."""
-    parts = urlsplit(url)
-    return is_socket(url) or (parts.scheme in {"http", "https"} and bool(parts.hostname))
+    try:
+        parts = urlsplit(url)
+        is_served = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # such as for a port that is no number
+        return False
+    return not any(map(str.isspace, url)) and (is_served or is_socket(url))

@@ -1,7 +1,7 @@
 """The command line ``checkout``: for operators beside the database, for integrators over HTTP.
 
-May import `config`, `context`, `counting`, `domain`, `logs`, `routing_engine`, `secrets`, `services`, `serving`,
-`settings`, `startup`, `storage` and `worker`. Begin with `commands.py`.
+May import `config`, `context`, `counting`, `domain`, `logs`, `misspelt_settings`, `routing_engine`, `secrets`,
+`services`, `serving`, `setting_values`, `settings`, `startup`, `storage` and `worker`. Begin with `commands.py`.
 """
 
 from __future__ import annotations

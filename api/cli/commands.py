@@ -187,11 +187,13 @@ def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
     with open_resources() as resources:
         from api.logs import configure_logging
+        from api.misspelt_settings import log_misspelt
         from api.startup.start_checks import check_start
         from api.worker.process import run_worker
 
         check_start(resources)
         configure_logging(resources.config.log_level)
+        log_misspelt()
         run_worker(resources)
 
 

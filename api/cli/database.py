@@ -19,8 +19,13 @@ def db() -> None:
 @db.command("upgrade")
 @click.option("--rolling", is_flag=True, help="Refuse unless processes of the version before go on working.")
 def db_upgrade(rolling: bool) -> None:
-    """Bring the database's schema up to this version."""
+    """Bring the database's schema up to this version.
+
+    Workers that are not heard of any more are forgotten: after an upgrade all are started anew, and in a copy that was
+    restored they are those of the old database.
+    """
     with open_resources(check_schema=False) as resources:
+        from api.services.operations.duty_health import forget_silent_workers
         from api.startup.start_checks import check_start
         from api.storage.migrations import NotRolling, require_rolling, upgrade
 
@@ -30,6 +35,8 @@ def db_upgrade(rolling: bool) -> None:
         except NotRolling as error:
             raise click.ClickException(str(error)) from error
         click.echo(f"The database is at revision {upgrade(resources.database.engine)}.")
+        if forgotten := forget_silent_workers(resources):
+            click.echo(f"Forgot {forgotten} workers that ended or hang; look after those that should run.")
         check_start(resources)
 
 

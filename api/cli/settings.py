@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import click
 
 from api.cli.support import echo_table
+from api.setting_values import read_setting
 from api.settings import SETTINGS
 
 COLUMNS = ("setting", "value", "from")
@@ -26,8 +26,8 @@ def settings(as_json: bool) -> None:
 
 def _list_values() -> Iterator[dict[str, str | None]]:
     for setting in SETTINGS.values():
-        given = os.environ.get(setting.name)
-        value = given if given is not None else setting.default or None
+        given = read_setting(setting.name)
+        value = given or setting.default or None
         if setting.is_secret and given:
             value = HIDDEN
-        yield {"setting": setting.name, "value": value, "from": "default" if given is None else "environment"}
+        yield {"setting": setting.name, "value": value, "from": "environment" if given else "default"}

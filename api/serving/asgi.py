@@ -26,6 +26,9 @@ from api.serving.bridge import WsgiBridge, read_first
 from api.serving.order_stream import OrderStream
 from api.serving.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send, refuse_request
 
+HEALTHZ = "/healthz"
+HEALTH_THREADS = 2
+"""Their own: whoever asks whether this process lives must hear that it does when all others wait for the database."""
 STREAM_THREADS = 8
 EXPORT_THREADS = 4
 
@@ -41,7 +44,8 @@ def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     exports: Any = WSGIMiddleware(wsgi, workers=EXPORT_THREADS)
     stream = RouteStream(read_first(streams), key_is_known=_key_lookup(resources))
     news = OrderStream(http, read_versions=partial(read_versions, resources.database))
-    apps: dict[str, AsgiApp] = {PATH: stream, **dict.fromkeys(EXPORT_PATHS, read_first(exports))}
+    health = WsgiBridge(flask_app.wsgi_app, threads=HEALTH_THREADS)
+    apps: dict[str, AsgiApp] = {PATH: stream, HEALTHZ: health, **dict.fromkeys(EXPORT_PATHS, read_first(exports))}
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and scope["path"] != PATH:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 
-from api.config import Config
+from api.address_settings import HOST_FORM
+from api.config import Config, ConfigError
 from api.domain.errors import ServiceUnavailable
+from api.setting_values import describe
 
 
 def require_free_port(config: Config) -> None:
@@ -15,12 +18,16 @@ def require_free_port(config: Config) -> None:
     ------
     ServiceUnavailable
         With the remedy.
+    ConfigError
+        If this machine does not have the address.
     """
     with socket.socket(choose_family(config)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((config.host, config.port))
         except OSError as error:
+            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+                raise ConfigError(f"HOST is {describe(config.host)}, {HOST_FORM} ({error.strerror})") from error
             remedy = "choose another, for example PORT=8001"
             raise ServiceUnavailable(
                 f"Port {config.port} of {config.host} can't be used ({error.strerror}); {remedy}"

@@ -10,6 +10,7 @@ import uvicorn
 
 from api.config import Config
 from api.logs import configure_logging
+from api.misspelt_settings import log_misspelt
 from api.serving.asgi import Application
 from api.serving.connections import EndingProtocol
 from api.serving.ports import choose_family, require_free_port
@@ -43,6 +44,7 @@ def serve(config: Config) -> bool:
     """
     require_free_port(config)
     configure_logging(config.log_level)
+    log_misspelt()
     application = Application(config)
     application.load(all_of_it=config.web_workers > 1)
     with _listen(config) as listener:

@@ -104,8 +104,10 @@ class Leases:
 
     def _tell(self, fault: str) -> None:
         """Log a change: leases are asked for several times a second."""
-        if fault != self._fault:
-            log.warning("leases_unavailable" if fault else "leases_available", kind=fault)
+        if fault and fault != self._fault:
+            log.warning("leases_unavailable", kind=fault)
+        elif self._fault and not fault:
+            log.warning("leases_available", was=self._fault)
         self._fault = fault
 
     def find_surplus(self, moving: Collection[str]) -> str | None:

@@ -38,7 +38,7 @@ def test_a_full_disk_of_postgres_loses_nothing_and_costs_no_500(tmp_path: Path) 
     assert told["without_remedy"] == 0
     assert rows.pop("ready").startswith("the database has no room to grow (DiskFull 53100), so orders")
     assert rows.pop("metric") == "0.0", "somebody is woken, though workers write in place that they are there"
-    assert rows.pop("doctor").endswith(" can't be written (DiskFull 53100)")
+    assert rows.pop("doctor").endswith(" has no room to grow (DiskFull 53100), so orders and payments are not taken")
     assert rows == {"fell": False, "read": 200, "refused": REFUSED, "refused_after": 0}, "reading goes on"
     assert log == {"fell": True, "read": 503, "refused": REFUSED, "refused_after": 0}
     assert len(told["acknowledged"]) > BEFORE + 2 * REFUSED

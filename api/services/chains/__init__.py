@@ -1,4 +1,5 @@
 """Access to chains for building payments: endpoints to try them on, what tokens say of themselves, screening.
 
-May import `adapters`, `config`, `domain`, `routing_engine` and `services.ledger`. Begin with `chain_access.py`.
+May import `adapters`, `config`, `domain`, `routing_engine`, `services.ledger` and `setting_values`. Begin with
+`chain_access.py`.
 """

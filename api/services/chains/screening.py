@@ -14,6 +14,7 @@ from typing import Protocol
 import structlog
 
 from api.domain.errors import ServiceUnavailable
+from api.setting_values import describe
 
 log = structlog.get_logger(__name__)
 
@@ -53,8 +54,17 @@ def find_screen(name: str | None) -> Screen:
         return nobody
     installed = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
     if name not in installed:
-        raise ValueError(f"SCREENING: {name!r} is not installed; there is {', '.join(sorted(installed)) or 'none'}")
-    screen: Screen = installed[name].load()
+        raise ValueError(
+            f"SCREENING is {describe(name)}, but no such check is installed: there is "
+            f"{', '.join(sorted(installed)) or 'none'}. Install the package that has it as an entry point in "
+            f"`{ENTRY_POINTS}`, or leave SCREENING out"
+        )
+    try:
+        screen: Screen = installed[name].load()
+    except Exception as error:  # a stranger's code
+        raise ValueError(
+            f"SCREENING is {describe(name)}, which is installed but can't be loaded ({type(error).__name__}: {error})"
+        ) from error
     return screen
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from api.domain.duties import PRESENCE, Duty, find_duty
 from api.domain.env import EnvMode
 from api.services.operations.shares import list_shares
-from api.services.operations.writing import find_room_fault, find_write_fault
+from api.services.operations.writing import explain_fault, find_room_fault, find_write_fault
 from api.services.resources import Resources
 from api.storage.db import read_database_time
 from api.storage.process import Process, has_ended
@@ -20,6 +22,9 @@ from api.storage.tables import Lease, WatchCursor
 
 LAPSED = timedelta(seconds=15)
 """How long a lease may have expired before that is told: taking over takes a few seconds."""
+MISSED = timedelta(seconds=3)
+"""How long the leases of all workers may have expired before nobody counts as alive to take over: after a database
+that hung they are renewed within a second."""
 UNREAD = timedelta(seconds=60)
 """How long a chain may not have been read before that is told."""
 ESSENTIAL = frozenset({Duty.CHAINS, Duty.EXPIRY, Duty.WEBHOOKS})
@@ -43,6 +48,8 @@ class WorkerHealth:
     untraced : dict of EnvMode to list of int
         The chains whose endpoints were asked for a trace lately and gave none: coin that contracts send can't be seen
         there.
+    deserted : frozenset of str
+        The shares of workers that are gone without having left, while none is there to take over.
     ended : frozenset of str
         The workers that ran on this machine and do not any more, though they have not left; of others it can't be told.
     write_fault : str
@@ -54,13 +61,15 @@ class WorkerHealth:
     workers: dict[str, timedelta]
     chains: dict[tuple[str, int], timedelta | None]
     untraced: dict[EnvMode, list[int]]
+    deserted: frozenset[str] = frozenset()
     ended: frozenset[str] = frozenset()
     write_fault: str = ""
 
     @property
     def undone(self) -> tuple[str, ...]:
-        """What nobody does, and has not done for a while: duties, or shares of one that others do the rest of."""
+        """What nobody does, and nobody is about to do: duties, or shares of one that others do the rest of."""
         free = {share for share, lapsed in self.shares.items() if lapsed is None or lapsed > LAPSED}
+        free |= self.deserted & self.shares.keys()
         whole = {*map(find_duty, free)} - {*map(find_duty, self.shares.keys() - free)}
         return (*sorted(whole), *sorted(each for each in free if find_duty(each) not in whole))
 
@@ -85,16 +94,12 @@ class WorkerHealth:
     @property
     def problems(self) -> tuple[str, ...]:
         """What an operator must look at, in words."""
-        if self.write_fault and not self.undone:
-            return (
-                f"the database has no room to grow ({self.write_fault}), so orders and payments are not taken: "
-                "make room on its disk",
-            )
         if self.write_fault:
-            return (
-                f"the database can't be written ({self.write_fault}), so no worker can do {', '.join(self.undone)}, "
-                "whether or not one runs: make room on its disk, or see who made it read-only or holds its lock",
-            )
+            what, remedy = explain_fault(self.write_fault)
+            result = "orders and payments are not taken"
+            if self.undone:
+                result = f"no worker can do {', '.join(self.undone)}, whether or not one runs"
+            return (f"the database {what}, so {result}: {remedy}",)
         undone = [f"nobody does the duty {duty}: start `checkout worker`" for duty in self.undone]
         unread = [
             f"chain {chain_id} ({env_mode}) has not been read for over {UNREAD.seconds} s: check its endpoints"
@@ -145,6 +150,7 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
             if row.duty.startswith(PRESENCE)
         },
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
+        deserted=_find_deserted(held, database_time),
         ended=frozenset(
             _name_worker(row.holder) for row in held if row.duty.startswith(PRESENCE) and has_ended(row.holder)
         ),
@@ -152,6 +158,30 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
     )
     find = find_write_fault if health.undone else find_room_fault
     return replace(health, write_fault=find(resources))
+
+
+def forget_silent_workers(resources: Resources) -> int:
+    """Forget the workers that hang or have ended without leaving, and return how many there were.
+
+    In a copy of a database that was restored they are those of the old one, which nobody has to look for.
+    """
+    with resources.database.write() as session:
+        before = read_database_time(session) - MISSED
+        silent = delete(Lease).where(Lease.duty.startswith(PRESENCE, autoescape=True), Lease.expires_at < before)
+        return len(session.scalars(silent.returning(Lease.duty)).all())
+
+
+def _find_deserted(held: Sequence[Any], now: datetime) -> frozenset[str]:
+    """Return the shares of workers that are gone, where none is left that could take them over.
+
+    One that ended on this machine is gone for certain, any other once its lease on itself was not renewed. Who leaves
+    in peace frees its shares, and is soon followed by another as a rule: for that there is `LAPSED`.
+    """
+    workers = [row for row in held if row.duty.startswith(PRESENCE)]
+    if any(now - row.expires_at <= MISSED and not has_ended(row.holder) for row in workers):
+        return frozenset()
+    gone = {row.holder for row in workers}
+    return frozenset(row.duty for row in held if row.holder in gone)
 
 
 def _name_worker(holder: str) -> str:

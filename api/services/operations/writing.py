@@ -9,7 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from api.services.resources import Resources
 from api.storage.db import insert_new
-from api.storage.fault_names import name_fault
+from api.storage.fault_names import NO_ROOM, name_fault
 from api.storage.tables import Lease
 
 TRIAL = "trial"
@@ -25,9 +25,13 @@ _SPILL = text(
     " ORDER BY md5(row::text)) AS sorted"
 )
 """Sorts about 200 kB in less memory, so that PostgreSQL writes them to a file on the disk of its tables."""
-_DISK_FAULTS = frozenset({"53100", "58030", "XX000"})
-"""A disk that is full, one that fails, and a quota that is used up. Others, such as a ``temp_file_limit`` or a pool
-without a free connection, tell nothing of the disk."""
+
+
+def explain_fault(fault: str) -> tuple[str, str]:
+    """Return what is the matter with a database that refused to be written, and what to do: wherever it is told."""
+    if fault.endswith(NO_ROOM):
+        return f"has no room to grow ({fault})", "make room on its disk"
+    return f"can't be written ({fault})", "make room on its disk, or see who made it read-only or holds its lock"
 
 
 def try_growing(resources: Resources) -> str:
@@ -44,7 +48,7 @@ def try_growing(resources: Resources) -> str:
             session.execute(_PLACE)
             session.execute(_SPILL)
     except SQLAlchemyError as error:
-        return name_fault(error) if getattr(getattr(error, "orig", None), "sqlstate", "") in _DISK_FAULTS else ""
+        return name_fault(error) if getattr(getattr(error, "orig", None), "sqlstate", "") in NO_ROOM else ""
     return ""
 
 

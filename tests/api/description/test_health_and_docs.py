@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,12 +16,14 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import create_engine, event
+from sqlalchemy import create_engine, event, select
 from sqlalchemy.exc import DatabaseError
 
 from adapters import installed
 from api.app import build_app
+from api.blueprints.health import GLANCE_S, NOTHING_SEEN
 from api.domain.duties import Duty, find_duty
+from api.services.operations import duty_health
 from api.services.operations.doctor.database import check_database
 from api.services.operations.duty_health import ESSENTIAL
 from api.services.operations.shares import list_shares
@@ -27,6 +31,7 @@ from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.storage import migrations
 from api.storage.db import Database, read_database_time
+from api.storage.process import Process
 from api.storage.tables import Lease, WatchCursor
 from api.web import compression
 from api.worker.leases import Leases
@@ -82,6 +87,45 @@ def test_a_duty_that_nobody_does_makes_the_service_unready_but_not_the_process(
     assert refused.get_json()["message"] == f"nobody does the duty {duty}: start `checkout worker`"
     assert client.get("/readyz/api").status_code == 200
     assert client.get("/healthz").get_json()["problems"] == [refused.get_json()["message"]]
+
+
+def let_workers_go(resources: Resources, *, expired_s: float, holder: str | None = None) -> None:
+    """Let all leases be those of workers that were killed, this long after these leases expired."""
+    forget_looks(resources)
+    with resources.database.write() as session:
+        ends_at = read_database_time(session) - timedelta(seconds=expired_s)
+        for row in session.scalars(select(Lease)):
+            row.expires_at, row.holder = ends_at, holder or row.holder
+
+
+def test_workers_that_are_all_gone_are_not_waited_for(
+    client: FlaskClient, resources: Resources, worker: Leases
+) -> None:
+    """Until then the service was called ready for 20 s: somebody might have taken over."""
+    let_workers_go(resources, expired_s=2)
+    assert client.get("/readyz").status_code == 200, "a database may have hung for as long"
+    let_workers_go(resources, expired_s=4)
+    refused = client.get("/readyz")
+    assert (refused.status_code, "nobody does the duty chains" in refused.get_json()["message"]) == (503, True)
+    other = Leases(resources.database, lease_s=600)
+    other.keep(["housekeeping"])
+    forget_looks(resources)
+    assert client.get("/readyz").status_code == 200, "it takes over"
+    other.close()
+
+
+def test_workers_that_were_killed_on_this_machine_are_missed_at_once(
+    client: FlaskClient, resources: Resources, worker: Leases
+) -> None:
+    killed = replace(Process.find_present(), started=1).name
+    let_workers_go(resources, expired_s=-600, holder=f"{killed}/a")
+    assert client.get("/readyz").status_code == 503
+
+
+def test_workers_that_left_in_peace_are_waited_for(client: FlaskClient, resources: Resources, worker: Leases) -> None:
+    worker.close()
+    forget_looks(resources)
+    assert client.get("/readyz").status_code == 200, "a worker that is alone is restarted"
 
 
 def test_a_share_that_nobody_does_is_named(client: FlaskClient, resources: Resources, worker: Leases) -> None:
@@ -152,6 +196,31 @@ def test_a_flood_of_probes_asks_the_database_once_a_second(
         assert asked
     finally:
         event.remove(resources.database.engine, "before_cursor_execute", note)
+
+
+def test_health_waits_for_a_database_that_hangs_for_a_moment_and_once(
+    client: FlaskClient, resources: Resources, worker: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, gate, over = [], threading.Event(), threading.Event()
+    look = duty_health.check_worker_health
+
+    def hang(given: Resources) -> duty_health.WorkerHealth:
+        looks.append(1)
+        gate.wait(30)
+        return look(given)
+
+    monkeypatch.setattr(duty_health, "check_worker_health", hang)
+    begun = time.monotonic()
+    try:
+        for _ in range(10):
+            assert client.get("/healthz").get_json()["problems"] == [NOTHING_SEEN]
+        assert time.monotonic() - begun < 10 * GLANCE_S, "only the first waits"
+        assert len(looks) == 1
+    finally:
+        gate.set()
+        while any(each.name == "search" for each in threading.enumerate()):
+            over.wait(0.01)
+    assert client.get("/healthz").get_json()["problems"] == []
 
 
 def test_a_failure_is_told_for_a_second_and_no_longer(

@@ -51,6 +51,7 @@ def test_what_is_wrong_is_said_with_its_remedy_and_fails(run: Run) -> None:
         "database": "ok",
         "secrets": "ok",
         "webhooks": "ok",
+        "vendors": "warning",
         "worker": "wrong",
         "api": "warning",
         "receivers": "ok",

@@ -13,7 +13,7 @@ from api.services.operations.doctor.database import check_database
 from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.services.vendors.key_management import create_key
-from api.services.vendors.vendors import Account, set_account
+from api.services.vendors.vendors import Account, create_vendor, set_account
 from api.storage.db import Database, read_database_time
 from api.storage.tables import Lease, WatchCursor, WebhookSubscription
 from tests.api.conftest import Merchant
@@ -75,6 +75,14 @@ def test_what_the_database_tells_is_judged(
         session.execute(text("UPDATE webhook_deliveries SET status = 'cancelled'"))
     said = list_bad(check_database(resources))["warning webhooks"]
     assert said.startswith(f"1 webhooks are disabled, the last of them {hook['webhook_id']} of 'Tea & Co' (failing) → ")
+
+
+def test_a_database_without_anybody_in_it_is_not_called_well(desk: Desk, resources: Resources) -> None:
+    """After a restore whose copy was not read in, `checkout db upgrade` makes a schema, and all was said to be well."""
+    assert list_bad(check_database(resources))["warning vendors"].startswith("there are none, so nobody can take")
+    with resources.database.write() as session:
+        create_vendor(session, "Tea & Co", resources.clock.now())
+    assert "warning vendors" not in list_bad(check_database(resources))
 
 
 def test_it_is_said_since_when_nobody_works(resources: Resources, clock: SettableClock) -> None:

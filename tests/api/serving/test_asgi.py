@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterator
-from threading import Thread
+from threading import Event, Semaphore, Thread
 
 import pytest
 import requests
@@ -13,10 +13,15 @@ import uvicorn
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from api.blueprints.health import NOTHING_SEEN
+from api.services.operations import duty_health
 from api.services.resources import Resources
 from api.serving.asgi import compose
+from api.storage import migrations
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
+
+THREADS = 4
 
 
 @pytest.fixture
@@ -26,7 +31,7 @@ def address(resources: Resources) -> Iterator[str]:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         config = uvicorn.Config(
-            compose(probe_app(resources), threads=4), log_config=None, lifespan="off", ws="websockets-sansio"
+            compose(probe_app(resources), threads=THREADS), log_config=None, lifespan="off", ws="websockets-sansio"
         )
         server = uvicorn.Server(config)
         thread = Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
@@ -53,6 +58,32 @@ def test_requests_and_their_keys_arrive(address: str, merchant: Merchant) -> Non
     answer = requests.get(f"http://{address}/v1/probe/private", headers=merchant.headers(), timeout=10)
     assert answer.json()["vendor"] == "Tea & Co"
     assert answer.headers["X-Request-Id"]
+
+
+def test_health_answers_while_every_thread_waits_for_a_database_that_hangs(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What asks it ends processes that do not answer: all of them at once, as they all wait for the same."""
+    hangs, gate = Semaphore(0), Event()
+
+    def hang(_: object) -> None:
+        hangs.release()
+        gate.wait(30)
+
+    monkeypatch.setattr(migrations, "check_schema", hang)
+    monkeypatch.setattr(duty_health, "check_worker_health", hang)
+    waiting = [Thread(target=requests.get, args=(f"http://{address}/readyz/api",)) for _ in range(THREADS)]
+    try:
+        for each in waiting:
+            each.start()
+        assert all(hangs.acquire(timeout=30) for _ in waiting)
+        for _ in range(3):
+            answer = requests.get(f"http://{address}/healthz", timeout=1.9)  # less than who waits for a thread may
+            assert (answer.status_code, answer.json()["problems"][:1]) == (200, [NOTHING_SEEN])
+    finally:
+        gate.set()
+        for each in waiting:
+            each.join()
 
 
 def test_a_chunked_body_is_read(address: str) -> None:

@@ -292,13 +292,21 @@ def test_a_key_has_256_random_bits(resources: Resources, merchant: Merchant) -> 
         assert len({key[position] for key in seen}) > 50, "each byte is drawn anew"
 
 
-@pytest.mark.parametrize("event", ["database_unavailable", "chain_unavailable"])
+@pytest.mark.parametrize(
+    ("event", "kind", "section"),
+    [
+        ("database_unavailable", "OperationalError Connection refused", "The database is away"),
+        ("leases_unavailable", "DiskFull 53100", "The disk is full"),
+        ("chain_unavailable", "X", "A chain is not read"),
+    ],
+)
 def test_the_log_of_an_outage_names_what_to_do(
-    event: str, capfd: pytest.CaptureFixture[str], restore_logging: None
+    event: str, kind: str, section: str, capfd: pytest.CaptureFixture[str], restore_logging: None
 ) -> None:
     configure_logging("INFO")
-    structlog.get_logger("x").warning(event, kind="X")
+    structlog.get_logger("x").warning(event, kind=kind)
     structlog.get_logger("x").warning("other")
     told, other = map(json.loads, capfd.readouterr().err.splitlines())
     assert told["remedy"].startswith("`checkout doctor` ")
+    assert told["remedy"].endswith(f"; runbook.md, {section}")
     assert "remedy" not in other

@@ -73,7 +73,7 @@ def test_a_rejected_address_gets_no_settlement_account() -> None:
 
 
 def test_a_check_that_is_not_installed_is_named(config: Config) -> None:
-    with pytest.raises(ConfigError, match="SCREENING: 'chainwise' is not installed; there is none"):
+    with pytest.raises(ConfigError, match="SCREENING is 'chainwise', but no such check is installed: there is none"):
         build_resources(replace(config, screening="chainwise"))
 
 

@@ -20,14 +20,17 @@ from sqlalchemy import Connection, delete, insert, make_url, select
 from api.app import build_app
 from api.cli.commands import main
 from api.context import replace_database
+from api.domain.duties import PRESENCE
 from api.services.operations.backups import BACKUP
 from api.services.operations.doctor.database import check_database
+from api.services.operations.duty_health import check_worker_health, forget_silent_workers
 from api.services.resources import Resources
 from api.startup.start_checks import check_start
-from api.storage.db import Database
-from api.storage.tables import Base, JobSlot, PaymentOrder
+from api.storage.db import Database, read_database_time
+from api.storage.tables import Base, JobSlot, Lease, PaymentOrder
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.worker.jobs import clean_up
+from api.worker.leases import Leases
 from tests.api.conftest import Merchant
 from tests.api.orders.test_orders_races import check_books
 from tests.support.clock import SettableClock
@@ -129,6 +132,36 @@ def test_nothing_that_was_acknowledged_before_a_backup_is_missing_after_the_rest
     again.wait(60)
     assert [again.order(each)["payment_order_status"] for each in acknowledged[:2]] == ["success", "success"]
     check_books(again)
+
+
+def test_the_workers_of_the_old_database_are_not_looked_for_in_its_copy(
+    resources: Resources,
+    run: Callable[..., str],
+    restore: Callable[[Path], Database],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """For twelve hours the doctor, /readyz and an alert named processes that ended with another machine."""
+    with resources.database.write() as session:
+        expired = read_database_time(session) - timedelta(seconds=20)
+        for number in range(2):
+            holder = f"checkout lost-1a2b3c4d {number} 7/{number}"
+            session.add(Lease(duty=f"{PRESENCE}{number}", holder=holder, token=1, expires_at=expired))
+    restored = restore(Path(run("db", "backup", str(tmp_path))))
+    copied = replace_database(resources, restored)
+    assert len(check_worker_health(copied).silent) == 2
+    monkeypatch.setenv("DATABASE_URL", restored.engine.url.render_as_string(hide_password=False))
+    assert "Forgot 2 workers" in run("db", "upgrade")
+    assert check_worker_health(copied).silent == {}
+    assert "Forgot" not in run("db", "upgrade")
+
+
+def test_a_worker_that_works_is_not_forgotten(resources: Resources) -> None:
+    leases = Leases(resources.database)
+    leases.keep(["expiry"])
+    assert forget_silent_workers(resources) == 0
+    assert len(check_worker_health(resources).workers) == 1
+    leases.close()
 
 
 def test_a_backup_that_fails_leaves_nothing_and_says_why(

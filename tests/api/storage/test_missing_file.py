@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +71,45 @@ def test_without_its_file_nothing_is_written_and_none_is_made(database: Database
     add_by_session(database, "ven_3")
     add_directly(database, "ven_4")
     assert list_vendors(database) == ["ven_1", "ven_3", "ven_4"]
+
+
+WRITER = """
+import sys, threading
+from pathlib import Path
+from api.storage.db import Database
+from api.storage.tables import Base
+from tests.api.storage.test_missing_file import add_directly
+made = Database(f"sqlite:///{sys.argv[1]}")
+Base.metadata.create_all(made.engine)
+add_directly(made, "ven_1")
+print("written", flush=True)
+threading.Event().wait()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not show the files of a process")
+def test_a_file_that_was_deleted_is_saved_with_its_log_from_a_process_that_has_it(tmp_path: Path) -> None:
+    """As docs/runbook.md says. A copy of the file alone lacked what lay in the log: here, everything."""
+    file, saved = tmp_path / "checkout.db", tmp_path / "saved"
+    saved.mkdir()
+    process = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "written\n"
+        file.unlink()
+        process.send_signal(signal.SIGSTOP)
+        open_files = Path(f"/proc/{process.pid}/fd")
+        deleted = next(each for each in open_files.iterdir() if str(each.readlink()) == f"{file} (deleted)")
+        shutil.copy(deleted, saved / "checkout.db")
+        shutil.copy(tmp_path / "checkout.db-wal", saved)
+    finally:
+        process.kill()
+        process.communicate()
+    shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "checkout.db-shm").unlink()
+    again = Database(f"sqlite:///{file}")
+    assert list_vendors(again) == ["ven_1"]
+    again.close()
 
 
 def test_another_file_in_its_place_is_the_database(database: Database, file: Path) -> None:

@@ -6,12 +6,16 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
+from flask.testing import FlaskClient
 from sqlalchemy import make_url, text
 
 from api.services.operations import writing
+from api.services.operations.doctor.database import check_database
 from api.services.operations.doctor.room import check_room, is_local
 from api.services.operations.writing import try_growing
 from api.services.resources import Resources
+
+ROOM = "make room on its disk"
 
 
 def _is_sqlite(resources: Resources) -> bool:
@@ -32,6 +36,25 @@ def test_the_room_of_postgresql_is_told_where_it_can_be_seen(
     monkeypatch.setattr("api.services.operations.doctor.room.is_local", lambda _: False)
     (told,) = check_room(resources)
     assert told.message == "how full PostgreSQL's is can't be seen from here: watch it on its machine"
+
+
+def test_the_doctor_and_readiness_say_the_same_of_a_database_without_room(
+    resources: Resources, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much is free where the disk can be seen: it may be another one, or a quota."""
+    fault = "OperationalError SQLITE_FULL" if _is_sqlite(resources) else "DiskFull 53100"
+    monkeypatch.setattr(writing, "try_growing", lambda _: fault)
+    said = [each for each in (*check_database(resources), *check_room(resources)) if each.level == "wrong"]
+    told = {each.about: f"{each.message}: {each.remedy}" for each in said}
+    assert told["database"].endswith(f" has no room to grow ({fault}), so orders and payments are not taken: {ROOM}")
+    ready = client.get("/readyz").get_json()["message"]
+    assert ready.startswith(f"the database has no room to grow ({fault}), so no worker can do ")
+    assert ready.endswith(f": {ROOM}")
+    if not _is_sqlite(resources):
+        assert told["disk"].startswith(f"PostgreSQL has no room to grow ({fault}), though ")
+        monkeypatch.setattr("api.services.operations.doctor.room.is_local", lambda _: False)
+        (away,) = check_room(resources)
+        assert (away.level, away.message) == ("wrong", f"PostgreSQL has no room to grow ({fault})")
 
 
 @pytest.mark.parametrize(

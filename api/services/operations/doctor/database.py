@@ -17,7 +17,7 @@ from api.services.operations.doctor.findings import Finding, blame, praise, warn
 from api.services.operations.duty_health import LAPSED, UNREAD, WorkerHealth, check_worker_health
 from api.services.operations.overdue_payments import count_overdue
 from api.services.operations.stored_secrets import find_missing_keys
-from api.services.operations.writing import try_writing
+from api.services.operations.writing import explain_fault, try_writing
 from api.services.resources import Resources
 from api.services.webhooks.outbox import DeliveryStatus
 from api.storage import migrations
@@ -26,7 +26,7 @@ from api.storage.fault_names import name_fault, tell_refusal
 from api.storage.tables import ApiKeyRow, SettlementAccount, Vendor, WebhookDelivery, WebhookSubscription
 
 DATABASE, SECRETS, CLOCK, WORKER = "database", "secrets", "clock", "worker"
-WEBHOOKS, KEYS, ACCOUNTS, PAYMENTS = "webhooks", "keys", "accounts", "payments"
+WEBHOOKS, VENDORS, KEYS, ACCOUNTS, PAYMENTS = "webhooks", "vendors", "keys", "accounts", "payments"
 BACKUPS = "backups"
 POSTGRES_PORT = 5432
 SKEW, WORST_SKEW = timedelta(seconds=2), timedelta(seconds=30)
@@ -57,6 +57,7 @@ def check_database(resources: Resources) -> Iterator[Finding]:
         _check_secrets,
         _check_clock,
         _check_webhooks,
+        _check_vendors,
         _check_keys,
         _check_accounts,
         _check_payments,
@@ -100,8 +101,8 @@ def _locate(resources: Resources) -> str:
 
 def _tell_of_writing(place: str, fault: str) -> Finding:
     if fault:
-        remedy = "see whether it is read-only, its disk full, or another process holds its lock"
-        return blame(DATABASE, f"{place} can't be written ({fault})", remedy)
+        what, remedy = explain_fault(fault)
+        return blame(DATABASE, f"{place} {what}, so orders and payments are not taken", remedy)
     return praise(DATABASE, f"{place} answers, can be written, and is of this version")
 
 
@@ -169,6 +170,13 @@ def _list_disabled(rows: Sequence[Row[str, str | None, str]]) -> str:
     return ", ".join(
         f"{subscription_id} of {vendor!r} ({reason})" for subscription_id, reason, vendor in map(tuple, rows)
     )
+
+
+def _check_vendors(_resources: Resources, session: Session) -> Iterator[Finding]:
+    """See whether anybody is there: a copy that was not read in, and another database, have a schema too."""
+    if session.scalar(select(Vendor.id).limit(1)) is None:
+        remedy = "`checkout vendors create`; where there were some, it is another database, or an empty one"
+        yield warn(VENDORS, "there are none, so nobody can take payments", remedy)
 
 
 def _check_keys(resources: Resources, session: Session) -> Iterator[Finding]:

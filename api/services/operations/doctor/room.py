@@ -13,11 +13,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from api.services.operations.doctor.findings import Finding, blame, praise
 from api.services.operations.doctor.settings import LEAST_FREE
+from api.services.operations.writing import explain_fault, find_room_fault
 from api.services.resources import Resources
 
 DISK = "disk"
 USUAL_FOLDER = Path("/var/lib/postgresql")
 """Of Debian's packages: only a superuser of the database, and its monitors, are told where its data is."""
+MORE_ROOM = "make room, or give it a larger disk: docs/capacity.md says what a month needs"
 UNTOLD = "`GRANT pg_read_all_settings` to the service's role, and this looks where it really is"
 _FOLDER = text("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
 
@@ -29,14 +31,20 @@ def check_room(resources: Resources) -> Iterator[Finding]:
         return
     told = _ask_folder(resources) if is_local(url) else None
     folder = next(filter(_is_there, filter(None, (told, USUAL_FOLDER))), None) if is_local(url) else None
+    fault = find_room_fault(resources)
+    if folder is None and fault:
+        yield blame(DISK, f"PostgreSQL {explain_fault(fault)[0]}", f"{MORE_ROOM}, on its machine")
+        return
     if folder is None:
         yield praise(DISK, "how full PostgreSQL's is can't be seen from here: watch it on its machine")
         return
     room = shutil.disk_usage(folder)
     place = "is" if folder == told else f"usually is; {UNTOLD}"
     message = f"{room.free // 2**20:,} of {room.total // 2**20:,} MB are free where PostgreSQL {place} ({folder})"
-    if room.free < LEAST_FREE:
-        yield blame(DISK, message, "make room, or give it a larger disk: docs/capacity.md says what a month needs")
+    if fault:
+        yield blame(DISK, f"PostgreSQL {explain_fault(fault)[0]}, though {message}", MORE_ROOM)
+    elif room.free < LEAST_FREE:
+        yield blame(DISK, message, MORE_ROOM)
     else:
         yield praise(DISK, message)
 

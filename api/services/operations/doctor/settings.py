@@ -6,7 +6,6 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,17 +14,15 @@ from sqlalchemy import make_url
 
 from api.config import Config
 from api.domain.env import EnvMode
+from api.misspelt_settings import REMEDY, list_misspelt
 from api.secrets.keys import FILE_NAME
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
-from api.settings import SETTINGS
 from api.storage.private_files import is_open_to_others
 
 LEAST_FREE = 200 * 2**20
 """Bytes on the disk of the data: a database that can't grow refuses payments."""
 TITLE, FILES = "settings", "files"
 SHORTEST_TOKEN = 16
-ALIKE = 0.85
-"""Of two names, by `difflib`: one letter of seven is another one, or missing."""
 
 
 def check_settings(config: Config) -> Iterator[Finding]:
@@ -75,9 +72,8 @@ def list_private(config: Config) -> list[Path]:
 
 def _check_names() -> Iterator[Finding]:
     """Look for variables that nobody reads, and that are named nearly as a setting is."""
-    for name in sorted(os.environ.keys() - SETTINGS.keys()):
-        if name.isupper() and (meant := get_close_matches(name, SETTINGS, n=1, cutoff=ALIKE)):
-            yield warn(TITLE, f"{name} is no setting, so nobody reads it", f"write {meant[0]} if that is meant")
+    for name, meant in list_misspelt():
+        yield warn(TITLE, f"{name} is no setting, so nobody reads it", REMEDY.format(meant))
 
 
 def _check_money(config: Config) -> Iterator[Finding]:
