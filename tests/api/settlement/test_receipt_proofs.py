@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from adapters.base import BadPayload
 from api.services.ledger.blooms import make_bloom, may_contain, search_of
-from api.services.ledger.proofs.receipts import NotProven, check_header, check_receipts, encode_receipt
-from api.services.ledger.proofs.transactions import check_sender, check_transactions, encode_transaction
+from api.services.ledger.hashes.receipts import NotProven, check_header, check_receipts, encode_receipt
+from api.services.ledger.hashes.transactions import check_sender, check_transactions, encode_transaction
 from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from tests.support.chain import Chain, running_chain
 from tests.support.main_net import _mock_token

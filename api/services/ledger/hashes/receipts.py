@@ -5,16 +5,16 @@ How each chain encodes them, and where that is written: ADR 15.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import rlp
 from eth_utils.crypto import keccak
-from trie.hexary import HexaryTrie
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex, read_quantity
 from api.services.ledger.blooms import BLOOM_BYTES, make_bloom
+from api.services.ledger.hashes.tries import compute_root
 
 LEGACY = 0x00
 OPTIMISM_DEPOSIT = 0x7E
@@ -94,14 +94,6 @@ def encode_list(fields: Sequence[Any] | bytes) -> bytes:
     """Return the RLP of byte strings, numbers and lists of them (yellow paper, appendix B)."""
     encoded: bytes = rlp.encode(fields)
     return encoded
-
-
-def compute_root(values: Iterable[bytes]) -> str:
-    """Return the root of the trie that holds a block's receipts, or its transactions, by their places."""
-    trie = HexaryTrie({})
-    for place, value in enumerate(values):
-        trie[rlp.encode(place)] = value
-    return "0x" + trie.root_hash.hex()
 
 
 def check_header(record: Mapping[str, Any], block_hash: str) -> None:
