@@ -118,6 +118,16 @@ def test_no_changed_receipt_is_proven(
         check_receipts(8453, header, receipts)
 
 
+@pytest.mark.parametrize("logs", [True, 7, {"address": SHOP}, "0x", [True], [[]], [{}], [{"topics": True}]])
+def test_logs_that_are_none_are_garbage_and_nothing_worse(
+    block: tuple[dict[str, Any], list[dict[str, Any]]], logs: object
+) -> None:
+    header, receipts = copy.deepcopy(block)
+    receipts[0]["logs"] = logs
+    with pytest.raises(BadPayload):
+        check_receipts(8453, header, receipts)
+
+
 @pytest.mark.parametrize("field", ["receiptsRoot", "transactionsRoot", "parentHash", "logsBloom", "timestamp"])
 def test_no_changed_header_is_proven(block: tuple[dict[str, Any], list[dict[str, Any]]], field: str) -> None:
     header = {**block[0], field: block[0][field][:-1] + ("0" if block[0][field][-1] != "0" else "1")}

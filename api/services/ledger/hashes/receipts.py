@@ -72,7 +72,7 @@ def encode_receipt(record: Mapping[str, Any]) -> bytes:
         If a field is missing or malformed.
     """
     kind = read_quantity(record, "type") if record.get("type") is not None else LEGACY
-    logs = [_log_fields(log) for log in record.get("logs") or ()]
+    logs = [_log_fields(log) for log in _read_logs(record)]
     bloom = make_bloom(item for address, topics, _ in logs for item in (address, *topics))
     fields: list[Any] = [
         _encode_outcome(record),
@@ -133,7 +133,7 @@ def check_receipts(chain_id: int, header: Mapping[str, Any], receipts: Sequence[
         tx_hash = str(receipt.get("transactionHash")).lower()
         if sent[place : place + 1] != [tx_hash] or str(receipt.get("blockHash")).lower() != block_hash:
             raise NotProven(f"the receipt of {tx_hash} stands for another transaction of block {block_hash}")
-        for log in receipt.get("logs") or ():
+        for log in _read_logs(receipt):
             if read_quantity(log, "logIndex") != index or str(log.get("transactionHash")).lower() != tx_hash:
                 raise NotProven(f"the logs of {tx_hash} are numbered wrongly")
             index += 1
@@ -157,6 +157,13 @@ def _encode_outcome(record: Mapping[str, Any]) -> bytes:
     if record.get("status") is None:
         return read_hex(record.get("root"), "root", 32)
     return b"\x01" if read_quantity(record, "status") == 1 else b""
+
+
+def _read_logs(record: Mapping[str, Any]) -> list[Any]:
+    logs = record.get("logs") or []
+    if not isinstance(logs, list):
+        raise BadPayload(f"a receipt's logs must be a list, not {str(logs)[:80]!r}")
+    return logs
 
 
 def _log_fields(log: object) -> list[Any]:
