@@ -110,13 +110,16 @@ def request_refund(
     Raises
     ------
     Conflict
-        If nothing is left of the transfer, or, naming `transfer`, if too many refunds wait to be signed and final.
+        If nothing is left of the transfer, if it is final no more, or, naming `transfer`, if too many refunds wait to
+        be signed and final.
     InvalidData
         Naming `amount` or `to`.
     """
     row = next((each for each in money.received if each.id == source.payment_id), None)
     if row is None:  # it was lost, or taken away by hand, since the order was read
         raise Conflict("The transfer does not belong to this order any more")
+    if money.find_unfinal(row) is not None:  # nor what has come to its place meanwhile, whosever that is
+        raise Conflict("Its chain may lose the transfer again; ask again")
     recipient = _choose_recipient(row, request, source)
     earlier = None if request.has_key else _find_same(money, row, recipient, source.amount, request.note)
     if earlier is not None:
