@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex, read_quantity
 
+TIMESTAMP_BITS = 37
+"""Seconds until the year 6325: calendars end before a number of 64 bits does."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
@@ -38,6 +41,6 @@ def parse_block(record: object) -> Block:
     return Block(
         number=read_quantity(record, "number"),
         hash="0x" + read_hex(record.get("hash"), "hash", 32).hex(),
-        timestamp=read_quantity(record, "timestamp"),
+        timestamp=read_quantity(record, "timestamp", TIMESTAMP_BITS),
         parent="0x" + read_hex(record.get("parentHash"), "parentHash", 32).hex(),
     )

@@ -51,7 +51,11 @@ end() {
 	[ -z "$out" ] || ! is_ready "$out" || put_back "$out"
 }
 trap end EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
+
+# Two at once would each rely on the port that the other takes out.
+exec 9>"$upstream.lock"
+flock -n 9 || stop "Nothing was restarted: somebody else is rolling in $upstream."
 
 for port in "$@"; do
 	list_ports | grep -qx "$port" || stop "Port $port is not in $upstream; it has $(list_ports | tr '\n' ' ')."

@@ -102,12 +102,27 @@ def test_what_was_left_out_is_put_back(ready: list[int], tmp_path: Path) -> None
     assert read(tmp_path, "upstream.conf") == write_upstream(str(first), str(second))
 
 
-def test_who_is_interrupted_leaves_nothing_out(ready: list[int], tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_who_is_interrupted_leaves_nothing_out(ready: list[int], tmp_path: Path, by: signal.Signals) -> None:
+    """Found: a connection that broke while a port was out left it out."""
     first, second = ready
     upstream = write_upstream(str(first), str(second))
     with start(tmp_path, upstream, [first], drain_s="1") as process:
         wait_until(lambda: " down;" in read(tmp_path, "upstream.conf"), "one is taken out")
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(by)
         assert process.wait(30) == 130
     assert read(tmp_path, "upstream.conf") == upstream
     assert read(tmp_path, "restarted") == ""
+
+
+def test_two_who_roll_at_once_take_turns_or_leave(ready: list[int], tmp_path: Path) -> None:
+    """Found: each saw that the other port was in, and then both were out at once."""
+    first, second = ready
+    upstream = write_upstream(str(first), str(second))
+    with start(tmp_path, upstream, [first], drain_s="1") as process:
+        wait_until(lambda: " down;" in read(tmp_path, "upstream.conf"), "one is taken out")
+        is_out = read(tmp_path, "upstream.conf")
+        status, said = roll(tmp_path, is_out.replace(" down", ""), [second])  # as it was when the other one looked
+        assert (status, "somebody else is rolling" in said) == (1, True), said
+        assert process.wait(30) == 0
+    assert read(tmp_path, "restarted") == f"checkout-serve@{first}\n"

@@ -134,7 +134,7 @@ def test_a_real_payment_under_another_orders_reference_is_not_believed(opened: O
     shop.look(SETTLED)
     shop.finalise()
     assert not shop.outcome(thiefs).startswith("success")
-    assert shop.outcome(victims) == "created/"
+    assert shop.outcome(victims) == ("success/" if endpoints > 1 else "created/")
 
 
 @pytest.mark.rule("evidence.17")

@@ -10,6 +10,7 @@ import pytest
 
 from adapters.chain.deployments import read_deployments
 from api.domain.errors import Conflict
+from api.services.ledger.chain_ledger import ChainLedger
 from api.services.settlement.crediting.unassigning import unassign
 from api.services.settlement.crediting.unmatched_transfers import assign
 from api.services.settlement.watching.reported_payments import report_payment
@@ -353,6 +354,25 @@ def test_it_goes_back_once_both_are_final(shop: ChainShop) -> None:
     shop.finalise()
     body = {"to": somebody("refunded")}
     assert shop.shop.post(f"/api/v1/payment/{order_id}/refund", body).status_code == 200
+
+
+def test_nobody_is_told_to_ask_again_for_what_becomes_final_no_more(
+    shop: ChainShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: whose deposit lies on a chain that was disconnected was told to ask again in two seconds, for ever."""
+    order_id, reference = shop.order()
+    crossing = Crossing(shop, reference)
+    shop.look()
+    crossing.fill()
+    shop.look()
+    shop.nets[BASE].chain.mine(FINAL_BLOCKS)
+    shop.look()
+    monkeypatch.setattr(ChainLedger, "chain_ids", frozenset({BASE}))
+    answer = shop.shop.post(f"/api/v1/payment/{order_id}/refund", {"to": somebody("refunded")})
+    assert answer.status_code == 409
+    assert "chain 1 was disconnected" in answer.json["message"]
+    assert "by hand" in answer.json["error"][0]["message"]
+    assert "Retry-After" not in answer.headers
 
 
 def test_no_success_rests_on_a_delivery_whose_deposit_may_still_be_lost(shop: ChainShop) -> None:

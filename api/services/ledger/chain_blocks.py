@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 from adapters.base import AdapterError
 from adapters.rpc.block import Block as Header
-from adapters.rpc.endpoint import Answer, Question
+from adapters.rpc.endpoint import Answer, LacksBlock, Question
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import ChainUnavailable, Head
@@ -88,6 +89,20 @@ class ChainBlocks:
         """Return whole blocks, as far as there are such."""
         found = self.ask(ask_for_blocks(sorted(numbers)), read_known_blocks)
         return {block.block.number: block for block in found}
+
+    def require_chain(self, blocks: Sequence[FullBlock], end: CanonicalBlock | None) -> None:
+        """Refuse blocks of which one does not follow the one before, or the last is not the one that was told of.
+
+        Raises
+        ------
+        LacksBlock
+            If so: another endpoint may have the others.
+        """
+        for before, after in pairwise(blocks):
+            if before.block.hash != after.parent_hash:
+                raise LacksBlock(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
+        if end is None or (blocks[-1].block.number == end.number and blocks[-1].block != end):
+            raise LacksBlock(f"chain {self._rpc.chain_id} changed at block {blocks[-1].block.number}")
 
     def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
         """Put questions to an endpoint that is on the fork of the head.

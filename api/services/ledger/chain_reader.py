@@ -7,13 +7,12 @@ the bridges, and one for the receipts of the transactions that were found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TypeAlias
 
 import structlog
 
 from adapters.bridges.events import EventReader
-from adapters.rpc.endpoint import Answer, Question, TooMuch
+from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import CanonicalBlock, Transfer
@@ -21,6 +20,7 @@ from api.domain.watched import Watched
 from api.services.ledger.candidates import choose_paying_or_naming
 from api.services.ledger.chain_blocks import AT_ONCE, ChainBlocks, split_into_portions
 from api.services.ledger.event_searches import is_relevant, plan_bloom_searches, plan_event_searches
+from api.services.ledger.hashes.contents import is_whole
 from api.services.ledger.look_budgets import LookBudget, ReadBefore, allow_receipts
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (
@@ -29,8 +29,8 @@ from api.services.ledger.rpc_records import (
     Receipt,
     ask_for_blocks,
     read_full_blocks,
+    read_if_told,
     read_receipt,
-    read_searches,
     read_transaction,
 )
 from api.services.ledger.transfers import Mined
@@ -139,7 +139,8 @@ class ChainReader(ChainBlocks):
 
         Without a budget each has its trace, as long as they are quick.
         """
-        found = self._transactions.read_all(mined, watched, self._at, budget or LookBudget(is_generous=True))
+        spent = budget or LookBudget(is_generous=True)
+        found = self._guard(lambda: self._transactions.read_all(mined, watched, self._at, spent))
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
 
     def note_read(self, read: Iterable[tuple[str, CanonicalBlock]]) -> None:
@@ -172,6 +173,7 @@ class ChainReader(ChainBlocks):
             doubts=(
                 *(Doubt(block=each, told_by=told_by) for each in doubtful),
                 *(self.unread[tx_hash] for tx_hash in hashes if tx_hash in self.unread),
+                *(Doubt(block=each.block, told_by=HINT) for each in blocks.values() if not is_whole(each)),
             ),
             untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
             put_off=tuple(Doubt(block=each, told_by=HINT) for each in put_off.values()),
@@ -185,16 +187,17 @@ class ChainReader(ChainBlocks):
         asked = plan_event_searches(first, last, watched, self._bridges)
         numbers, *later = split_into_portions(range(first, last + 1), AT_ONCE)
         self.untold = frozenset()
+        end = self.read_blocks([last]).get(last)
 
         def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog] | None]:
-            return read_full_blocks(answers[len(asked) :], numbers), _read_if_told(answers[: len(asked)])
+            told = read_full_blocks(answers[len(asked) :], numbers)
+            self.require_chain(told, end)
+            return told, read_if_told(answers[: len(asked)])
 
         blocks, told = self.ask([*asked, *ask_for_blocks(numbers)], parse)
         found = told if told is not None else self._search_events(first, last, watched)
         blocks += self.load_full_blocks([number for portion in later for number in portion])
-        for before, after in pairwise(blocks):
-            if before.block.hash != after.parent_hash:
-                raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
+        self.require_chain(blocks, end)
         return {block.block.number: block for block in blocks}, found
 
     def _search_events(self, first: int, last: int, watched: Watched) -> list[FoundLog]:
@@ -207,7 +210,7 @@ class ChainReader(ChainBlocks):
         spans = [(first, last)]
         while spans:
             begin, end = spans.pop()
-            told = self.ask(plan_event_searches(begin, end, watched, self._bridges), _read_if_told)
+            told = self.ask(plan_event_searches(begin, end, watched, self._bridges), read_if_told)
             found += told or ()
             if told is None and begin < end:
                 middle = (begin + end) // 2
@@ -239,11 +242,3 @@ class ChainReader(ChainBlocks):
             if receipt.is_successful:
                 transaction = read_transaction(block.records[receipt.tx_hash])
                 yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
-
-
-def _read_if_told(answers: list[Answer]) -> list[FoundLog] | None:
-    """Read what searches found; None where that is more than the endpoint tells at once."""
-    try:
-        return read_searches(answers)
-    except TooMuch:
-        return None

@@ -5,6 +5,7 @@ The events of another endpoint are cheap, since one question covers a range. Rec
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import structlog
@@ -12,14 +13,13 @@ import structlog
 from adapters.base import BadPayload
 from adapters.bridges.events import EventReader
 from adapters.rpc.endpoint import Answer, Question
-from api.domain.ledger import ChainUnavailable, Doubt, Settlement
+from api.domain.ledger import ChainUnavailable, Doubt, Reading, Settlement
 from api.domain.transfers import CanonicalBlock, Transfer
 from api.domain.watched import Watched
 from api.services.ledger.candidates import search_addresses
 from api.services.ledger.chain_reader import HINT, ChainReader
 from api.services.ledger.event_searches import is_relevant, is_transfer, is_wanted, plan_event_searches
 from api.services.ledger.proofs.blocks import ProvenBlock, prove_blocks
-from api.services.ledger.proofs.receipts import NotProven
 from api.services.ledger.rpc_records import FoundLog, read_header, read_searches
 from api.services.ledger.transfers import Mined
 from api.services.ledger.witnesses import Witness
@@ -61,6 +61,7 @@ class DoubtSettler:
         self._put_off: set[int] = set()
         self._untraced: dict[str, None] = {}
         self._read: list[tuple[str, str]] = []
+        self._refuted = Counter[int]()
 
     def settle(self, doubts: Collection[Doubt], watched: Watched) -> Settlement:
         """Return what the blocks hold, as far as it can be found out now, without what was read whole before.
@@ -70,7 +71,7 @@ class DoubtSettler:
         """
         self._reader.begin_look()
         self._reader.read_before.begin(watched)
-        self._put_off, self._untraced, self._read = set(), {}, []
+        self._put_off, self._untraced, self._read, self._refuted = set(), {}, [], Counter()
         open_doubts = {each.block.number: each for each in doubts}
         found: list[Transfer] = []
         for method in (self._by_events, self._by_receipts):
@@ -153,12 +154,13 @@ class DoubtSettler:
     def _by_receipts(self, witness: Witness, doubts: Sequence[Doubt], watched: Watched) -> Settlement:
         blocks = [each.block for each in doubts][:MOST_PROVEN]
         attempt = prove_blocks(witness.reader, self._chain_id, blocks)
+        self._refuted.update(attempt.refuted)
         found: list[Transfer] = []
         settled: set[int] = set()
         for number, block in attempt.proven.items():
             try:
                 found += self._moved(witness.reader, block, watched)
-            except NotProven as fault:
+            except BadPayload as fault:
                 log.warning("block_not_proven", chain_id=self._chain_id, block_number=number, reason=str(fault))
             else:
                 settled.add(number)
@@ -186,11 +188,21 @@ class DoubtSettler:
                     found += reading.transfers
                     self._untraced |= dict.fromkeys(reading.untraced)
                     self._put_off |= {each.block.number for each in reading.put_off}
-                    is_open = any(each.tx_hash for each in reading.doubts) or reading.put_off or self._reader.untold
+                    is_open = self._is_open(reading) or reading.put_off or self._reader.untold
                     settled |= set() if is_open else {number}
         except ChainUnavailable as fault:
             log.info("doubts_not_settled", chain_id=self._chain_id, reason=str(fault))
         return Settlement(transfers=tuple(found), settled=frozenset(settled))
+
+    def _is_open(self, reading: Reading) -> bool:
+        """Whether a block that was read again is in doubt still.
+
+        What does not hash to it may be all that it holds, of a kind that is not known here: if nobody can prove it.
+        """
+        return any(
+            each.tx_hash or (each.told_by == HINT and self._refuted[each.block.number] < len(self._witnesses))
+            for each in reading.doubts
+        )
 
 
 def _reads(searches: int) -> Callable[[list[Answer]], tuple[list[FoundLog], list[CanonicalBlock]]]:

@@ -168,11 +168,8 @@ class TransactionReader:
         Whoever refused is asked again for the next transaction: a node may be busy, or be replaced.
         """
         sent = mined.transaction
-        if is_simple(sent, mined.receipt) and (
-            sent.value or token_registry.info_of(mined.chain_id, sent.recipient or "")
-        ):
+        if is_simple(mined.chain_id, sent, mined.receipt):
             return None
-
         if not budget.take_trace(source):
             if sent.tx_hash not in self.untraced:  # what was refused before is asked for again by a hint of its own
                 self.put_off[sent.tx_hash] = mined.block

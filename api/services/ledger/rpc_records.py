@@ -35,10 +35,11 @@ class ChainTransaction:
 class FullBlock:
     """A block with its transactions by hash, still as the node gave them: most are nobody's business here.
 
-    `bloom` is that of its events, as a number.
+    `bloom` is that of its events, as a number; `header` the whole block as it came.
     """
 
     block: CanonicalBlock
+    header: Mapping[str, Any]
     parent_hash: str
     bloom: int
     records: Mapping[str, Mapping[str, Any]]
@@ -93,6 +94,7 @@ def _read_full_block(record: object, number: int) -> FullBlock:
         raise BadPayload(f"block {number}: transactions must be a list of objects")
     return FullBlock(
         block=block,
+        header=record,
         parent_hash=_hash(record, "parentHash"),
         bloom=int.from_bytes(read_hex(record.get("logsBloom"), "logsBloom", BLOOM_BYTES)),
         records={str(row.get("hash")).lower(): row for row in rows},
@@ -202,3 +204,11 @@ def read_searches(answers: list[Answer]) -> list[FoundLog]:
         if isinstance(answer, TooMuch):
             raise answer
     return [found for answer in answers for found in read_found_logs(answer)]
+
+
+def read_if_told(answers: list[Answer]) -> list[FoundLog] | None:
+    """Read what searches found; None where that is more than the endpoint tells at once."""
+    try:
+        return read_searches(answers)
+    except TooMuch:
+        return None

@@ -123,10 +123,8 @@ def refund(
     """
     with resources.database.read() as session:
         order = find_order(session, vendor_id, env_mode, order_id)
-        is_simulated = resources.is_simulated(env_mode)
-        source = find_source(
-            order, read_arrivals(session, order_id), request, resources.clock.now(), is_simulated=is_simulated
-        )
+        ledger = resources.ledgers.get(env_mode)
+        source = find_source(order, read_arrivals(session, order_id), request, resources.clock.now(), ledger)
     source = require_reachable(resources, env_mode, source)
     require_accepted(resources, request.to or source.payer)
 

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import BindParameter, and_, bindparam, or_, select
+from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.services.orders.money import NO_MONEY, load_money
-from api.services.orders.store import lock_orders, settle
+from api.domain.orders import LATE_WINDOW, OrderStatus, find_end
+from api.domain.payments import PaymentState
+from api.services.orders.money import NO_MONEY, Money, load_money, sum_funds
+from api.services.orders.store import get_state, lock_orders, settle
 from api.services.resources import Resources
 from api.storage.statements import Statement
-from api.storage.tables import PaymentOrder, WatchCursor
+from api.storage.tables import DoubtfulBlock, Payment, PaymentOrder, WatchCursor
 
 GRACE = timedelta(seconds=60)
 """How long an unpaid order waits for chains that have not been read up to its expiry: a payment may be on them."""
@@ -48,9 +50,9 @@ class Horizon:
     away: datetime
     chain_ids: frozenset[int]
 
-    def find_known(self, order: PaymentOrder) -> datetime:
+    def find_known(self, order: PaymentOrder, *, is_doubtful: bool) -> datetime:
         """Return up to which moment is known what was paid for an order."""
-        return self.failed if order.settlement_chain_id in self.chain_ids else self.away
+        return self.away if is_doubtful or order.settlement_chain_id not in self.chain_ids else self.failed
 
 
 def expire_orders(resources: Resources) -> None:
@@ -89,7 +91,22 @@ def _expire(resources: Resources, order_id: str, horizon: Horizon) -> None:
     with resources.database.write() as session:
         order = lock_orders(session, [order_id])[order_id]
         money = load_money(session, [order_id]).get(order_id, NO_MONEY)
-        settle(session, order, money, resources.clock.now(), known_until=horizon.find_known(order))
+        known = horizon.find_known(order, is_doubtful=_is_doubtful(session, order, money))
+        settle(session, order, money, resources.clock.now(), known_until=known)
+
+
+def _is_doubtful(session: Session, order: PaymentOrder, money: Money) -> bool:
+    """Whether it is not known yet what blocks of an order's time hold, or whether a payment of it is one.
+
+    Endpoints tell different things of these, or one has kept something back (ADR 147).
+    """
+    block = select(DoubtfulBlock.number).where(
+        DoubtfulBlock.env_mode == order.env_mode,
+        DoubtfulBlock.noted_at >= order.created_at - GRACE,
+        DoubtfulBlock.noted_at <= find_end(get_state(order), sum_funds(order, money)),
+    )
+    payment = select(Payment.id).where(Payment.order_id == order.id, Payment.state == PaymentState.DISPUTED)
+    return any(session.scalar(query.limit(1)) is not None for query in (block, payment))
 
 
 def _build_moment(name: str) -> BindParameter[datetime]:

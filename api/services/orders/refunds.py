@@ -12,14 +12,14 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from api.domain.confirmations import estimate_final_in_s
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import make_reference
+from api.domain.ledger import Ledger
 from api.domain.money import rescale_up
-from api.domain.payments import GONE, Evidence
-from api.domain.transfers import TransferKind
+from api.domain.payments import Evidence
 from api.services.orders.money import Money, is_credited
 from api.services.orders.payers import RefundSource, is_sink
+from api.services.orders.unfinal_money import refuse_unfinal
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
 from routing_engine.reference import token_registry
@@ -58,14 +58,14 @@ class RefundRequest:
 
 
 def find_source(
-    order: PaymentOrder, money: Money, request: RefundRequest, now: datetime, *, is_simulated: bool
+    order: PaymentOrder, money: Money, request: RefundRequest, now: datetime, ledger: Ledger | None
 ) -> RefundSource:
     """Return what a request is about.
 
     Parameters
     ----------
-    is_simulated : bool
-        Whether its chains are: they are final within seconds.
+    ledger : Ledger or None
+        Its chains, as far as they are connected.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def find_source(
     if amount is not None and amount > row.amount:
         raise InvalidData.at("amount", _say_most(order, row, request, row.amount, "what the transfer brought"))
     if (unfinal := money.find_unfinal(row)) is not None:
-        raise _refuse_unfinal(unfinal, now, is_simulated=is_simulated)
+        raise refuse_unfinal(unfinal, now, ledger)
     origin = money.find_origin(row)
     is_told = row.evidence != Evidence.ASSIGNED
     return RefundSource(
@@ -110,13 +110,16 @@ def request_refund(
     Raises
     ------
     Conflict
-        If nothing is left of the transfer, or, naming `transfer`, if too many refunds wait to be signed and final.
+        If nothing is left of the transfer, if it is final no more, or, naming `transfer`, if too many refunds wait to
+        be signed and final.
     InvalidData
         Naming `amount` or `to`.
     """
     row = next((each for each in money.received if each.id == source.payment_id), None)
     if row is None:  # it was lost, or taken away by hand, since the order was read
         raise Conflict("The transfer does not belong to this order any more")
+    if money.find_unfinal(row) is not None:  # nor what has come to its place meanwhile, whosever that is
+        raise Conflict("Its chain may lose the transfer again; ask again")
     recipient = _choose_recipient(row, request, source)
     earlier = None if request.has_key else _find_same(money, row, recipient, source.amount, request.note)
     if earlier is not None:
@@ -190,16 +193,6 @@ def _say_most(order: PaymentOrder, row: Payment, request: RefundRequest, most: i
     if decimals is not None and places is not None and (whole := most * 10**places // 10**decimals):
         return f"Must be 1 to {whole} with decimals {places}, {what}"
     return f"Must be 1 to {most}, {what} in its smallest units"
-
-
-def _refuse_unfinal(row: Payment, now: datetime, *, is_simulated: bool) -> Conflict:
-    """Say when to ask again, unless its chain has lost it: what is gone does not become final by waiting."""
-    message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
-    whose = "its deposit is final on its own chain" if row.kind == TransferKind.DEPOSIT else "its `status` is final"
-    problem = Problem(path="transfer", message=f"Ask again once {whose}")
-    age_s = (now - row.mined_at).total_seconds()
-    wait_s = estimate_final_in_s(row.chain_id, age_s, is_simulated=is_simulated)
-    return Conflict(message, problem, retry_after_s=None if row.state in GONE else wait_s)
 
 
 def _join_ids(rows: list[Payment]) -> str:

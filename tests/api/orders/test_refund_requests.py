@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import update
 
+from api.domain.env import EnvMode
+from api.domain.payments import PaymentState
+from api.services.orders import commands
+from api.services.orders.payers import RefundSource
+from api.services.resources import Resources
+from api.storage.tables import Payment
 from tests.support.refunds import ELSEWHERE, FINAL_S, paid, refund
 from tests.support.shop import Shop
 
@@ -22,6 +29,23 @@ def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None
     assert "not final" in answer.get_json()["message"]
     shop.wait(int(answer.headers["Retry-After"]))
     assert refund(shop, order_id).status_code == 200, "after that wait it can be sent back"
+
+
+@pytest.mark.parametrize("left", [PaymentState.SEEN, PaymentState.CONFIRMED, PaymentState.LOST])
+def test_what_is_final_no_more_as_its_refund_is_made_does_not_go_back(
+    shop: Shop, assert_error: Callable[..., None], monkeypatch: pytest.MonkeyPatch, left: PaymentState
+) -> None:
+    """Found: it was asked before chains were asked about the payer, which takes seconds, and not again after that."""
+    order_id = paid(shop)
+
+    def lose_meanwhile(resources: Resources, env_mode: EnvMode, source: RefundSource) -> RefundSource:
+        with resources.database.write() as session:
+            session.execute(update(Payment).where(Payment.id == source.payment_id).values(state=left))
+        return source
+
+    monkeypatch.setattr(commands, "require_reachable", lose_meanwhile)
+    assert_error(refund(shop, order_id), 409)
+    assert not shop.order(order_id)["refunds"]
 
 
 @pytest.mark.rule("refunds.2")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from adapters.base import BadPayload
 from api.services.ledger.blooms import make_bloom, may_contain, search_of
-from api.services.ledger.proofs.receipts import NotProven, check_header, check_receipts, encode_receipt
-from api.services.ledger.proofs.transactions import check_sender, check_transactions, encode_transaction
+from api.services.ledger.hashes.receipts import NotProven, check_header, check_receipts, encode_receipt
+from api.services.ledger.hashes.transactions import check_sender, check_transactions, encode_transaction
 from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from tests.support.chain import Chain, running_chain
 from tests.support.main_net import _mock_token
@@ -115,6 +115,16 @@ def test_no_changed_receipt_is_proven(
     header, receipts = copy.deepcopy(block)
     lie(receipts)
     with pytest.raises(NotProven):
+        check_receipts(8453, header, receipts)
+
+
+@pytest.mark.parametrize("logs", [True, 7, {"address": SHOP}, "0x", [True], [[]], [{}], [{"topics": True}]])
+def test_logs_that_are_none_are_garbage_and_nothing_worse(
+    block: tuple[dict[str, Any], list[dict[str, Any]]], logs: object
+) -> None:
+    header, receipts = copy.deepcopy(block)
+    receipts[0]["logs"] = logs
+    with pytest.raises(BadPayload):
         check_receipts(8453, header, receipts)
 
 

@@ -111,10 +111,13 @@ def test_a_payment_that_was_made_up_once_is_gone(told: Told) -> None:
 
 
 def test_what_is_contradicted_is_listed_and_a_rescan_heals_it(told: Told) -> None:
-    """While a second one lies there is no majority; the operator sees it, and may read the block again."""
+    """While a second one lies there is no majority; the operator sees it, and may read the block again.
+
+    What the calldata does not say all of is proven by no receipts alone.
+    """
     shop = told.shop
     order_id, reference = shop.order()
-    tx_hash = shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    tx_hash = shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, bytes(16) + reference)
     for number, endpoint in enumerate(told.endpoints[:2], 1):
         endpoint.lies.append(changed(tx_hash, tell_amount(PRICE * 10 + number)))
     shop.look(2)

@@ -25,6 +25,7 @@ from api.services.ledger.evidence.permissions import is_authorization
 from api.services.ledger.evidence.traces import is_chains_own
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
+from routing_engine.reference import token_registry
 
 
 class CalldataEvidence:
@@ -201,9 +202,13 @@ def find_token_transfer_tail(transaction: ChainTransaction, receipt: Receipt) ->
     return found[1] if done == (transaction.recipient, transaction.sender, *found[0]) else None
 
 
-def is_simple(transaction: ChainTransaction, receipt: Receipt) -> bool:
-    """Whether a transaction's calldata says all: it sends coin to somebody, or a token, and does nothing else."""
+def is_simple(chain_id: int, transaction: ChainTransaction, receipt: Receipt) -> bool:
+    """Whether a transaction's calldata says all: it sends coin to somebody, or a listed token, and does nothing else.
+
+    No trace has more to say of it.
+    """
     if transaction.value:
         is_sent = len(transaction.calldata) in (0, REFERENCE_BYTES)
         return is_sent and all(is_chains_own(log.address) for log in receipt.logs)
-    return find_token_transfer_tail(transaction, receipt) is not None
+    is_listed = token_registry.info_of(chain_id, transaction.recipient or "") is not None
+    return is_listed and find_token_transfer_tail(transaction, receipt) is not None

@@ -13,8 +13,8 @@ from adapters.rpc.abi import read_hex
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from api.domain.transfers import CanonicalBlock
 from api.services.ledger.chain_reader import ChainReader
-from api.services.ledger.proofs.receipts import NotProven, check_header, check_receipts
-from api.services.ledger.proofs.transactions import check_sender, check_transactions, is_known
+from api.services.ledger.hashes.receipts import NotProven, check_header, check_receipts
+from api.services.ledger.hashes.transactions import check_sender, check_transactions, is_known
 from api.services.ledger.rpc_records import (
     FoundLog,
     FullBlock,

@@ -5,16 +5,16 @@ How each chain encodes them, and where that is written: ADR 15.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import rlp
 from eth_utils.crypto import keccak
-from trie.hexary import HexaryTrie
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex, read_quantity
 from api.services.ledger.blooms import BLOOM_BYTES, make_bloom
+from api.services.ledger.hashes.tries import compute_root
 
 LEGACY = 0x00
 OPTIMISM_DEPOSIT = 0x7E
@@ -72,7 +72,7 @@ def encode_receipt(record: Mapping[str, Any]) -> bytes:
         If a field is missing or malformed.
     """
     kind = read_quantity(record, "type") if record.get("type") is not None else LEGACY
-    logs = [_log_fields(log) for log in record.get("logs") or ()]
+    logs = [_log_fields(log) for log in _read_logs(record)]
     bloom = make_bloom(item for address, topics, _ in logs for item in (address, *topics))
     fields: list[Any] = [
         _encode_outcome(record),
@@ -94,14 +94,6 @@ def encode_list(fields: Sequence[Any] | bytes) -> bytes:
     """Return the RLP of byte strings, numbers and lists of them (yellow paper, appendix B)."""
     encoded: bytes = rlp.encode(fields)
     return encoded
-
-
-def compute_root(values: Iterable[bytes]) -> str:
-    """Return the root of the trie that holds a block's receipts, or its transactions, by their places."""
-    trie = HexaryTrie({})
-    for place, value in enumerate(values):
-        trie[rlp.encode(place)] = value
-    return "0x" + trie.root_hash.hex()
 
 
 def check_header(record: Mapping[str, Any], block_hash: str) -> None:
@@ -141,7 +133,7 @@ def check_receipts(chain_id: int, header: Mapping[str, Any], receipts: Sequence[
         tx_hash = str(receipt.get("transactionHash")).lower()
         if sent[place : place + 1] != [tx_hash] or str(receipt.get("blockHash")).lower() != block_hash:
             raise NotProven(f"the receipt of {tx_hash} stands for another transaction of block {block_hash}")
-        for log in receipt.get("logs") or ():
+        for log in _read_logs(receipt):
             if read_quantity(log, "logIndex") != index or str(log.get("transactionHash")).lower() != tx_hash:
                 raise NotProven(f"the logs of {tx_hash} are numbered wrongly")
             index += 1
@@ -165,6 +157,13 @@ def _encode_outcome(record: Mapping[str, Any]) -> bytes:
     if record.get("status") is None:
         return read_hex(record.get("root"), "root", 32)
     return b"\x01" if read_quantity(record, "status") == 1 else b""
+
+
+def _read_logs(record: Mapping[str, Any]) -> list[Any]:
+    logs = record.get("logs") or []
+    if not isinstance(logs, list):
+        raise BadPayload(f"a receipt's logs must be a list, not {str(logs)[:80]!r}")
+    return logs
 
 
 def _log_fields(log: object) -> list[Any]:

@@ -15,7 +15,8 @@ from eth_utils.exceptions import ValidationError
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex, read_quantity
-from api.services.ledger.proofs.receipts import LEGACY, OPTIMISM_DEPOSIT, NotProven, compute_root, encode_list
+from api.services.ledger.hashes.receipts import LEGACY, OPTIMISM_DEPOSIT, NotProven, encode_list
+from api.services.ledger.hashes.tries import compute_root
 
 NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
 ACCESS, AUTHORIZATIONS, HASHES = "access", "authorizations", "hashes"

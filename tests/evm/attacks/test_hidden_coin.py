@@ -1,0 +1,126 @@
+"""An endpoint that leaves payments in plain coin out of their blocks: no event tells of them, and no bloom."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.rpc import heads
+from adapters.rpc.endpoint import AWAY_S
+from api.services.ledger.hashes.receipts import hash_header
+from api.services.ledger.hashes.transactions import encode_transaction
+from api.services.ledger.hashes.tries import compute_root
+from tests.support.attacks import BASE
+from tests.support.databases import DIALECTS, Databases
+from tests.support.lying_rpc import Lie, LyingRpc, lying_rpc
+from tests.support.main_net import MainNet
+from tests.support.settlement import ChainShop, chain_shop
+
+pytestmark = pytest.mark.in_turns
+
+COIN = 10**15
+SETTLED = 8
+"""Looks until doubts have been settled."""
+Opened = Callable[[int], tuple[ChainShop, list[LyingRpc]]]
+
+
+def pay_in_coin(shop: ChainShop) -> str:
+    """Make an order in coin, and pay it in the plainest way."""
+    order_id, reference = shop.order(order_price={"amount": COIN, "decimals": 18, "currency": "ETH"})
+    shop.customer(BASE).send(shop.address, reference, value=COIN)
+    return order_id
+
+
+@pytest.fixture(params=DIALECTS)
+def opened(
+    nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest, databases: Databases
+) -> Iterator[Opened]:
+    """Open a shop whose worker has so many endpoints of Base."""
+    with ExitStack() as stack:
+
+        def build(count: int) -> tuple[ChainShop, list[LyingRpc]]:
+            rpcs = [stack.enter_context(lying_rpc(nets[BASE].chain.url)) for _ in range(count)]
+            urls = {BASE: tuple(each.url for each in rpcs)}
+            lent = databases.lend(request.param)
+            shop = stack.enter_context(chain_shop(nets, tmp_path, request.node.name, lent, endpoints=urls))
+            shop.look()
+            return shop, rpcs
+
+        yield build
+
+
+def hide_coin(address: str, *, forges_root: bool = False, forges_hash: bool = False) -> Lie:
+    """Leave transactions to an address out of their blocks, and have the rest of the block fit that."""
+
+    def lie(method: str, params: list[Any], answer: Any) -> Any:
+        if not method.startswith("eth_getBlockBy") or not isinstance(answer, dict) or not params[1]:
+            return answer
+        kept = [each for each in answer["transactions"] if each["to"] != address]
+        if len(kept) == len(answer["transactions"]):
+            return answer
+        told = {**answer, "transactions": kept}
+        if forges_root or forges_hash:
+            told["transactionsRoot"] = compute_root(map(encode_transaction, kept))
+        return {**told, "hash": hash_header(told)} if forges_hash else told
+
+    return lie
+
+
+@pytest.mark.parametrize("forged", [{}, {"forges_root": True}])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_coin_that_one_of_two_endpoints_hides_pays_its_order(
+    opened: Opened, is_first: bool, forged: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: the endpoint in use left the payment out of its block, and nobody asked the other one."""
+    monkeypatch.setattr(heads, "AGREE_S", 0)  # they agree on what is final every few seconds
+    shop, rpcs = opened(2)
+    rpcs[not is_first].lies.append(hide_coin(shop.address, **forged))
+    order_id = pay_in_coin(shop)
+    shop.look(SETTLED)
+    assert shop.outcome(order_id) == "processing/"
+    shop.finalise()
+    assert shop.outcome(order_id) == "success/"
+
+
+def test_coin_in_a_block_that_one_endpoint_invents_is_seen_and_waits_for_it(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It tells of another block of that number, so nothing is proven to be on the chain; but nothing is hidden."""
+    monkeypatch.setattr(heads, "AGREE_S", 0)
+    shop, (liar, _) = opened(2)
+    liar.lies.append(hide_coin(shop.address, forges_hash=True))
+    order_id = pay_in_coin(shop)
+    shop.look(SETTLED)
+    shop.finalise()
+    assert shop.outcome(order_id) == "processing/"
+    liar.lies.clear()
+    shop.pass_time(70)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+
+
+def test_coin_is_found_though_the_other_endpoint_hangs_as_it_is_hidden(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one endpoint alone tells of a block that does not hash to it settles no doubt."""
+    monkeypatch.setattr(heads, "AGREE_S", 0)
+    shop, (liar, other) = opened(2)
+    liar.lies.append(hide_coin(shop.address))
+    other.refuses = True
+    order_id = pay_in_coin(shop)
+    for _ in range(SETTLED):
+        shop.pass_time(12)
+        shop.look(1)
+    assert shop.outcome(order_id) == "created/"
+    other.refuses = False
+    time.sleep(AWAY_S)  # until it is asked again
+    for _ in range(SETTLED):
+        shop.pass_time(300)
+        shop.look(1)
+    shop.finalise()
+    assert shop.outcome(order_id) == "success/"
