@@ -14,6 +14,7 @@ from routing_engine.curves.kernels.shapes import shape_in, shape_out
 from routing_engine.graph.graph import Graph
 from routing_engine.kernels.arrays import FORWARD, PathProblem, SplitProblem, Weights
 from routing_engine.kernels.bound.all_flows.flow_bound import bound_all_flows
+from routing_engine.kernels.bound.all_flows.flow_paths import find_flow_paths
 from routing_engine.kernels.bound.all_flows.least_flow_bound import find_least_flow_bound
 from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import certify
@@ -83,6 +84,7 @@ def _list_bounds(graph: Graph) -> list[Kernel]:
         (clear_limits, (problem, state, 0)),
         (bound_payable, (problem, 0.0, 0.0)),
         (find_least_flow_bound, (problem, 0.0)),
+        (find_flow_paths, (Allocation.from_parts([], 1, MAX_HOPS).paths, problem, 0.0)),
     ]
 
 

@@ -36,6 +36,11 @@ SMALL, FEW = 1_000, 4
 FEWER = (40, 12, 6, 4, 3, 2, 1)
 """Numbers of paths that are asked for in place of more."""
 
+FAR, LEAST_HOPS, SOON = 200.0, 3, 1_000
+"""Gap of a sale, in bps, from which on fewer hops are asked for on any market, how many at least, and the units of work
+that the answer took at most: amounts beyond all depth over few paths, for which a search ends far apart from one hop to
+the next. Over many paths it takes long, and gave nothing on the sandbox market."""
+
 
 def answer_single(query: Query, single: Single) -> CertifiedRoutes:
     """Return the answer to a request of which a single path takes the amount."""
@@ -59,8 +64,10 @@ def _compare_with_less(query: Query, answer: CertifiedRoutes, spent: int) -> Cer
     """Return an answer that took so many steps of work, or a better one to the same with fewer hops or paths."""
     request, size, proven = query.request, query.graph.source.size, list[tuple[int, int]]()
     is_known = request.certify and not request.objective.weighs_time
-    if not is_known or request.max_splits == 1 or (size > SMALL and request.max_splits > FEW):
+    if not is_known or request.max_splits == 1:
         return answer
+    if size > SMALL and request.max_splits > FEW:
+        return _compare_with_fewer_hops(query, answer) if spent <= count_steps(SOON, size) else answer
     last, is_little = query.budget.steps_left - count_steps(PATIENCE, size), spent <= count_steps(LITTLE, size)
     wide = WIDE_OPEN if request.max_splits == MAX_SPLITS else WIDE_OPEN_OF_LIMITED
     open_from = OPEN if is_little else wide
@@ -74,6 +81,19 @@ def _compare_with_less(query: Query, answer: CertifiedRoutes, spent: int) -> Cer
             proven.append((hops, splits))
         if other:
             answer = _choose(query, answer, other)
+    return answer
+
+
+def _compare_with_fewer_hops(query: Query, answer: CertifiedRoutes) -> CertifiedRoutes:
+    """Return an answer, or a better one over fewer hops where the answer to a sale is far from its bound."""
+    if answer.routes[0].side is Side.EXACT_OUT:
+        return answer
+    for hops in range(query.request.max_hops - 1, LEAST_HOPS - 1, -1):
+        gap = answer.certificates[0].gap_bps
+        if query.budget.is_spent() or gap is None or gap <= FAR:
+            break
+        other = _ask(query.shorten(hops, query.request.max_splits))
+        answer = _choose(query, answer, other) if other else answer
     return answer
 
 

@@ -18,8 +18,8 @@ from routing_engine.search.splits.split import Splitter
 STRETCHED, OPEN = 0.5, 5e-3
 """Price impact of the best single path, and relative gap to the bound, from which on an amount is approached so."""
 
-SMALLEST, STEP = 1.0, 2.0
-"""The first part, as a multiple of what halves the best single path's price, and how many times it the next one is."""
+STEP = 2.0
+"""How many times a part the next one is. The first is what halves the best single path's price."""
 
 SETTLED, VAIN = 1e-2, 2
 """The part of the output that a step gains at least, and after how many in a row that gain less no part begins anew.
@@ -55,7 +55,7 @@ def grow_from_part(splitter: Splitter, single: Single) -> Allocation:
     amount = float(splitter.request.amount)
     price = prod(hop.spot_price for hop in single.route.hops)
     kept = single.route.amount_out / (price * amount) if price > 0.0 else 0.0
-    part, growth, vain = max(1.0, amount * min(1.0, SMALLEST * kept)), STEP, 0
+    part, growth, vain = max(1.0, amount * min(1.0, kept)), STEP, 0
     here = _begin_with_flows(splitter, part, price)
     while part < amount:
         part = min(amount, part * growth)

@@ -31,9 +31,12 @@ HOPELESS, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
 is so far beyond all that there is to buy that nearly all of it is lost. So less time is spent: it is divided over a few
 short paths first. A path that begins with next to nothing at an absurd price loses the price alone."""
 
-OPEN = 5e-5
-"""Relative gap of such a division from which on it also begins with an amount that its markets could take, over all
-paths."""
+OPEN, SMALLER = 5e-5, 1e3
+"""Relative gap of such a division, from which on it also begins with an amount that its markets could take, over all
+paths; that amount as a multiple of what the best path takes where its price halves."""
+
+SMALLER_STILL = 16.0
+"""By what that amount is divided, twice at most, where its markets don't take it."""
 
 PATIENCE = 4_000
 """Units of work after which nothing is begun anew any more."""
@@ -96,15 +99,47 @@ def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: 
     divided = [_divide_briefly(query, allowed, HOPELESS_SPLITS, short[:1])] if short else []
     judged = splitter.judge([single.get_part()], briefly=True)
     allocation = divided[0] if divided else judged
-    if allocation.net * (1.0 + OPEN) < min(judged.bound, allocation.flow_bound) and not splitter.is_over:
-        other = grow_from_part(splitter, single)
-        allocation = other if other.net > allocation.net else allocation
+    bound = min(judged.bound, allocation.flow_bound)
+    for divide in (_divide_smaller, grow_from_part):
+        if allocation.net * (1.0 + OPEN) < bound and not splitter.is_over:
+            other = divide(splitter, single)
+            allocation = other if other.net > allocation.net else allocation
     return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
 
 
 def _divide_briefly(query: Query, allowed: Mask, splits: int, starts: Sequence[Part]) -> Allocation:
     """Divide over a few short paths."""
     return query.shorten(HOPELESS_HOPS, splits).create_splitter(allowed, len(starts[0][0])).improve(starts)
+
+
+def _divide_smaller(splitter: Splitter, single: Single) -> Allocation:
+    """Divide a part of an amount over all paths, and go on from there with the whole; infeasible where that fails.
+
+    Where not all of these paths take more, the single path, which takes the whole amount, is given what is left. What
+    it shares with others may be full then, so it fails at most beside these.
+    """
+    (edges, amount), part = single.get_part(), min(1.0, SMALLER * (1.0 - single.price_impact))
+    if part * amount < 1.0:  # next to an amount without end, all that is bought is no part of it
+        return Allocation.from_parts([], 1, 1)
+    smaller = splitter.grow([(edges, amount * part)], single.list_paths())
+    for _ in range(2):
+        if smaller.net > -inf or splitter.is_over:
+            break
+        part /= SMALLER_STILL
+        smaller = splitter.grow([(edges, amount * part)], single.list_paths())
+    if smaller.net == -inf:
+        return smaller
+    smaller, market_of = splitter.extend(smaller), splitter.graph.forward.edges["market"].item
+    whole = splitter.improve(smaller.list_parts(1.0 / part), longer=True)
+    others = [(path, taken) for path, taken in smaller.list_parts() if tuple(path) != single.edges]
+    apart = [(path, taken) for path, taken in others if not {*map(market_of, path)} & {*map(market_of, edges)}]
+    for kept in (others, apart):
+        if whole.net > -inf:
+            break
+        kept = kept[: splitter.request.max_splits - 1]
+        left = amount - sum([taken for _, taken in kept])
+        whole = splitter.improve([*kept, (edges, left)], longer=True)
+    return whole
 
 
 def allocate_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, Allocation]]:

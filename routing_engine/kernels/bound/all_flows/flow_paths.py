@@ -32,7 +32,7 @@ NOTHING = 1e-9
 """The part of what an edge carried that is as good as nothing."""
 
 
-class Flows(NamedTuple):
+class MarketFlows(NamedTuple):
     """What each market does: its place among the edges, what it takes, and what a unit of that gives.
 
     `left` is what no path carries yet.
@@ -59,7 +59,7 @@ def _list_flows(edges, problem, price, cap, rounded):
                 most_earned = earned
                 place[size], left[size], rate[size] = each, taken, given / taken
         size += most_earned > 0.0
-    return Flows(place[:size], left[:size], left[:size].copy(), rate[:size])
+    return MarketFlows(place[:size], left[:size], left[:size].copy(), rate[:size])
 
 
 @inner
