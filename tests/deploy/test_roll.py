@@ -49,7 +49,8 @@ def start(folder: Path, upstream: str, ports: Sequence[int], drain_s: str = "0")
         "RESTART": f"sh {folder}/restart.sh", "DRAIN_S": drain_s,
     }  # fmt: skip
     (folder / "restart.sh").write_text(f'echo "$1" >> {folder}/restarted\n')
-    command = ["sh", DEPLOY / "systemd" / "roll.sh", *map(str, ports)]
+    # A shell can't trap what is ignored when it starts, as SIGHUP is under `nohup`.
+    command = ["env", "--default-signal=HUP", "sh", DEPLOY / "systemd" / "roll.sh", *map(str, ports)]
     return subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True)
 
 
