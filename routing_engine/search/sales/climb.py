@@ -54,7 +54,8 @@ def grow_from_part(splitter: Splitter, single: Single) -> Allocation:
     """Return an allocation of the amount that grew from a part of it; infeasible where none does."""
     amount = float(splitter.request.amount)
     price = prod(hop.spot_price for hop in single.route.hops)
-    kept = single.route.amount_out / (price * amount) if price > 0.0 else 0.0
+    # Prices of hops are for information: without one it begins with the whole.
+    kept = single.route.amount_out / (price * amount) if price > 0.0 else 1.0
     part, growth, vain = max(1.0, amount * min(1.0, kept)), STEP, 0
     here = _begin_with_flows(splitter, part, price)
     while part < amount:
