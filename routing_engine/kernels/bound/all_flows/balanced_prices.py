@@ -38,7 +38,7 @@ ROUNDING = 1e-9
 
 
 @allocating
-def create_matrix(edges):
+def _create_matrix(edges):
     """Make room for a matrix of all tokens but the end; of none where it would be too large."""
     tokens = edges.tokens.size - 1
     first, place, size = np.arange(tokens), np.zeros(tokens, np.int64), 0
@@ -53,7 +53,7 @@ def create_matrix(edges):
 
 
 @allocating
-def price_by_reference(edges, problem):
+def _price_by_reference(edges, problem):
     """Return prices of tokens by number from reference prices; of those without one, what their best edge gives."""
     units, last = problem.units, edges.tokens.size - 1
     price, forward = np.zeros(last + 1), problem.graph.forward.edges
@@ -68,6 +68,19 @@ def price_by_reference(edges, problem):
             if price[u] == 0.0 and price[v] > 0.0:
                 price[u], any_is = price[v] * forward[edges.edge[place]]["max_average_price"], True
     return price
+
+
+@allocating
+def begin_prices(edges, problem):
+    """Return room for a matrix, the start's number and prices to begin with; -1 as the number where there are none."""
+    matrix, start = _create_matrix(edges), -1
+    if matrix.entries.size == 0:
+        return matrix, start, np.zeros(0)
+    for i in range(edges.tokens.size - 1):
+        if edges.tokens[i] == problem.start:
+            start = i
+    price = _price_by_reference(edges, problem)
+    return matrix, start if price.min() > 0.0 else -1, price
 
 
 @inner

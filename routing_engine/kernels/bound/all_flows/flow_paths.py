@@ -17,8 +17,7 @@ from routing_engine.kernels.bound.all_flows.balanced_prices import (
     MANY_TOKENS,
     ROOM,
     ROUNDED,
-    create_matrix,
-    price_by_reference,
+    begin_prices,
     settle_prices,
 )
 from routing_engine.kernels.bound.all_flows.flow_edges import list_flow_edges
@@ -126,15 +125,8 @@ def find_flow_paths(paths, problem, known):
     if problem.units.size > MANY_TOKENS:
         return 0
     edges = list_flow_edges(problem)
-    matrix, last = create_matrix(edges), edges.tokens.size - 1
-    if matrix.entries.size == 0:
-        return 0
-    start = -1
-    for i in range(last):
-        if edges.tokens[i] == problem.start:
-            start = i
-    price = price_by_reference(edges, problem)
-    if start < 0 or not price.min() > 0.0:
+    matrix, start, price = begin_prices(edges, problem)
+    if start < 0:
         return 0
     cap = ROOM * price[start] * problem.amount / price
     for rounded in ROUNDED:
@@ -143,7 +135,7 @@ def find_flow_paths(paths, problem, known):
         settle_prices(edges, problem, start, price, cap, rounded, matrix, known)
     flows = _list_flows(edges, problem, price, cap, SHARPEST)
     hops, count = problem.max_hops, 0
-    width, via = np.empty((hops + 1, last + 1)), np.zeros((hops + 1, last + 1), np.int64)
+    width, via = np.empty((hops + 1, price.size)), np.zeros((hops + 1, price.size), np.int64)
     path = np.zeros(hops, np.int64)
     while count < paths.x.size and not is_overdrawn(problem.work):
         spend(problem.work, flows.place.size * hops)

@@ -14,8 +14,7 @@ from routing_engine.kernels.bound.all_flows.balanced_prices import (
     ROOM,
     ROUNDED,
     ROUNDING,
-    create_matrix,
-    price_by_reference,
+    begin_prices,
     settle_prices,
 )
 from routing_engine.kernels.bound.all_flows.flow_edges import list_flow_edges
@@ -45,15 +44,8 @@ def find_least_flow_bound(problem, known):
     if problem.units.size > MANY_TOKENS:
         return np.inf, 0.0
     edges = list_flow_edges(problem)
-    matrix, last = create_matrix(edges), edges.tokens.size - 1
-    if matrix.entries.size == 0:
-        return np.inf, 0.0
-    start = -1
-    for i in range(last):
-        if edges.tokens[i] == problem.start:
-            start = i
-    price = price_by_reference(edges, problem)
-    if start < 0 or not price.min() > 0.0:
+    matrix, start, price = begin_prices(edges, problem)
+    if start < 0:
         return np.inf, 0.0
     cap = ROOM * price[start] * problem.amount / price
     least, slope = np.inf, 0.0
