@@ -129,6 +129,9 @@ class Purchase:
             found = needed.sell_enough(amount) if amount else None
             if amount and not found and 1 < self._query.request.max_splits < MAX_SPLITS:
                 found = sell_more(self._query, self._allowed, self._basket, amount)
+            found = needed.approach(found)
+            if single and (found is None or is_just(single, found.allocation)):  # what was found for less says nothing
+                found = self._begin_with(single)
         return needed.approach(found) if found and found.allocation.count > 1 else found
 
     def _begin_with(self, single: Single) -> Bought | None:

@@ -1,0 +1,33 @@
+"""What an amount gives on small dirty markets, bought: for no more than the amount and its gas."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from routing_engine import Router, RouteRequest, Snapshot
+from tests.support.dirty_markets import make_market, units
+
+
+@pytest.mark.parametrize(
+    ("seed", "dearer_bps"),
+    [
+        (910017, 19),  # nothing over few hops told the input that is needed, so a single path was taken to be best
+        (910066, 85),
+        (910077, 454),
+        (910159, 19),  # more of an allocation that fills a market was looked for in its proportions, of which none is
+    ],
+)
+def test_what_a_sale_gave_is_bought_for_no_more(seed: int, dearer_bps: float) -> None:
+    rng = random.Random(f"attack {seed}")
+    markets, token_in, token_out = make_market(rng)
+    router = Router(Snapshot(markets, gas_prices={1: rng.choice((0, 10**9, 2 * 10**10))}))
+    amount = units(token_in, 10 ** rng.uniform(1, 6.5))
+    request = RouteRequest(
+        token_in=token_in, token_out=token_out, amount=amount, max_hops=4, max_splits=4, time_budget_ms=600_000
+    )
+    sold = router.find_routes(request).best()
+    bought = router.find_routes(replace(request, side="exact_out", amount=sold.amount_out)).best()
+    assert 1e4 * (bought.amount_in_gross / sold.amount_in_gross - 1) <= 0.1 < dearer_bps
