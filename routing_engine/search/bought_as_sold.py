@@ -2,8 +2,8 @@
 
 Floats may promise what integers decline, or find a saturated end short of what integers give there; and what is best
 for one input may be lost on the way from another. So where no allocation gives the amount, larger and larger inputs are
-sold in exact integers, until one is enough; and what was bought is sold where it may cost too much. Of what is enough
-as much is left out as can be.
+sold in exact integers; and what was bought is sold where it may cost too much. The route of each sale tells which input
+just gives what is asked: of what is enough as much is left out as can be, and what falls short takes more.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LOOKS, ALIKE, LITTLE = 24, 1e-6, 1e-3
 part that a sale must have saved for the same to be tried again: few units may be saved one by one.
 """
 
-MISSED = 8
+MISSED = 2
 """How often in a row a smaller input may be too little."""
 
 UNTIL_FOUND = 4 * PATIENCE
@@ -90,7 +90,9 @@ def _sell_less(query: Query, sell: Sell, low: float, hops: tuple[Hop, ...], last
             break
         middle = amount if is_again else sqrt(low * amount)
         sold = _sell(query, sell, middle)
-        less = _lower(query, sold) if sold else ()
+        less = _fit(query, sold) if sold else ()
+        if sold and sold.amount_out < query.request.amount and not is_again:
+            low = middle
         if less and _add_up(less) < amount * (1.0 - ALIKE):
             before, hops, amount, missed = amount, less, _add_up(less), 0
             is_again = amount < (sqrt(low * before) if low < before else before * (1.0 - LITTLE))
@@ -115,8 +117,8 @@ def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[fl
         if _is_over(query, last):
             break
         sold = _sell(query, sell, amount)
-        if sold and (hops := _lower(query, sold)):
-            return low, hops
+        if sold and (hops := _fit(query, sold)) and _add_up(hops) <= LARGER * amount:
+            return (low if sold.amount_out >= wanted else amount), hops
         if sold is None:  # more than markets take
             larger = sqrt(larger)
             amount /= larger
@@ -143,10 +145,8 @@ def _sell(query: Query, sell: Sell, amount: float) -> Route | None:
     return sell(selling) if selling else None
 
 
-def _lower(query: Query, sold: Route) -> tuple[Hop, ...]:
-    """Return what a sale does with the least input that gives what is asked; nothing where it does not give that."""
-    if sold.amount_out < query.request.amount:
-        return ()
+def _fit(query: Query, sold: Route) -> tuple[Hop, ...]:
+    """Return what a sale does, with the least input that gives what is asked, be it more; nothing where none does."""
     edges, flows = [*map(query.find_edge, sold.hops)], [float(hop.amount_in) for hop in sold.hops]
     matched = Flows(edges, flows, float(sold.amount_in), float(sold.amount_out), price=0.0, least_price=0.0)
     return spend_least(query.graph, matched, query.request.amount) or ()

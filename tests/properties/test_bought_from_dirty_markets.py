@@ -1,9 +1,10 @@
-"""What an amount gives on small dirty markets, bought: for no more than the amount and its gas."""
+"""What an amount gives on small dirty markets, bought: it is there, and costs no more than the amount and its gas."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -17,7 +18,8 @@ from tests.support.dirty_markets import make_market, units
         (910017, 19),  # nothing over few hops told the input that is needed, so a single path was taken to be best
         (910066, 85),
         (910077, 454),
-        (910159, 19),  # more of an allocation that fills a market was looked for in its proportions, of which none is
+        (910159, 19),  # more of what fills a market was looked for in the same proportions, in which there is none
+        (910191, inf),  # it was refused: of sales that fell short nobody asked what more they need
     ],
 )
 def test_what_a_sale_gave_is_bought_for_no_more(seed: int, dearer_bps: float) -> None:
