@@ -111,7 +111,7 @@ def _describe_name(name: str) -> str:
 
 
 def _read_chain(setting: str, text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and 0 < int(text) <= MOST_CHAIN_ID):
+    if not (text.isascii() and text.isdecimal() and text[0] != "0" and int(text) <= MOST_CHAIN_ID):
         raise ValueError(f"{setting}: {_describe_name(text)} is no number of a chain; write it as in {FORMS[setting]}")
     return int(text)
 

@@ -201,7 +201,8 @@ class Route(Table):
         return describe_hops(self.hops)
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.paths))
+        """Return a line for each path, the largest first."""
+        return "\n".join(map(str, self.paths))
 
     def __repr__(self) -> str:
         return f"Route({self.summary})"

@@ -152,7 +152,7 @@ class Router:
         Raises
         ------
         InvalidRequest
-            Naming the field and the position; nothing is searched then.
+            Naming the field and the position, counted from 0; nothing is searched then.
         """
         from routing_engine.batch.quotes import make_requests, quote_requests
 

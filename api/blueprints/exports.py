@@ -48,9 +48,12 @@ def export(query: dict[str, Any]) -> Response:
     """Download all payment orders that the list of `GET /api/v1/payment` has for the same filters, newest first.
 
     UTF-8, RFC 4180, every cell in quotes. Amounts are in smallest units, and in whole ones under the same name with
-    `_decimal`; both are exact. `metadata` is JSON. Text that a spreadsheet would take for a formula begins with an
-    apostrophe. Orders that are made while the file is read are not in it. A connection that ends before the file does
-    was cut off: ask again.
+    `_decimal`; both are exact. `metadata` is JSON. Columns are named as properties of the order are, with `_` for the
+    dot. But `price_currency` and `price_amount` are those of its `order_price`, and `settlement_token` is its
+    `settlement.token_symbol`. `payers` has whose money came, with spaces between, and `amount_refunded` what of it
+    went back for good in that token: an order has both in `transfers` and `refunds` alone. Text that a spreadsheet
+    would take for a formula begins with an apostrophe. Orders that are made while the file is read are not in it. A
+    connection that ends before the file does was cut off: ask again.
     """
 
     def write(resources: Resources, vendor_id: str, env_mode: EnvMode) -> Iterator[str]:

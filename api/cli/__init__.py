@@ -1,6 +1,6 @@
 """The command line ``checkout``: for operators beside the database, for integrators over HTTP.
 
-May import `config`, `context`, `counting`, `domain`, `logs`, `misspelt_settings`, `routing_engine`, `secrets`,
+May import `config`, `context`, `counting`, `domain`, `logs`, `doubtful_settings`, `routing_engine`, `secrets`,
 `services`, `serving`, `setting_values`, `settings`, `startup`, `storage` and `worker`. Begin with `commands.py`.
 """
 

@@ -186,14 +186,14 @@ def serve(port: int | None) -> None:
 def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
     with open_resources() as resources:
+        from api.doubtful_settings import log_doubts
         from api.logs import configure_logging
-        from api.misspelt_settings import log_misspelt
         from api.startup.start_checks import check_start
         from api.worker.process import run_worker
 
         check_start(resources)
         configure_logging(resources.config.log_level)
-        log_misspelt()
+        log_doubts(resources.config)
         run_worker(resources)
 
 

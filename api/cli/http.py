@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from requests import Response
@@ -76,13 +77,15 @@ class ServiceClient:
         self.url, self.key = url.rstrip("/"), (key or "").strip()
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise click.ClickException(f"--url: Expected an address such as https://pay.example, not {url!r}")
+            raise click.ClickException(f"{_name_url()}: Expected an address such as https://pay.example, not {url!r}")
         if not self.key.startswith(("sk_test_", "sk_live_")) or not self.key.isascii():
             raise click.ClickException(
                 f"Set {KEY} to an API key such as sk_test_…; the operator makes one with `checkout keys create`"
             )
         if self.env_mode == "live" and parts.scheme == "http" and not _is_loopback(parts.hostname):
-            raise click.ClickException("--url: A live key is sent over https only; use the service's https address")
+            raise click.ClickException(
+                f"{_name_url()}: A live key is sent over https only; use the service's https address"
+            )
         self._session = requests.Session()
 
     @property
@@ -172,6 +175,12 @@ def load_body(file: Any) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise click.ClickException("--file: Expected a JSON object")
     return body
+
+
+def _name_url() -> str:
+    """Return what the service's address was given by: the option of the running command, or the variable."""
+    context = click.get_current_context()
+    return URL if context.get_parameter_source("url") == ParameterSource.ENVIRONMENT else "--url"
 
 
 def _find_option(path: str, options: Mapping[str, str]) -> str:

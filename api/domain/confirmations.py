@@ -11,7 +11,7 @@ from typing import Self
 
 from routing_engine.reference.chains import CHAINS
 
-_RULE = re.compile(r"(\*|[0-9]{1,16}):((?:[0-9]{1,15}=[0-9]{1,6})(?:,[0-9]{1,15}=[0-9]{1,6})*)", re.ASCII)
+_RULE = re.compile(r"(\*|[1-9][0-9]{0,15}):((?:[0-9]{1,15}=[0-9]{1,6})(?:,[0-9]{1,15}=[0-9]{1,6})*)", re.ASCII)
 
 Steps = tuple[tuple[int, int], ...]
 
@@ -92,11 +92,15 @@ class Confirmations:
             match = _RULE.fullmatch(part.strip())
             if match is None:
                 raise ValueError(f"{part!r} is not of the form chain:dollars=blocks,…; such as *:100=1,1000=6")
+            if match[1] in rules:
+                raise ValueError(f"{match[1]} is given twice; put all of its steps into one part")
             pairs = [[*map(int, pair.split("="))] for pair in match[2].split(",")]
             if not all(blocks for _, blocks in pairs):
                 raise ValueError(
                     f"{part!r}: at least 1 block, which is the payment's own; 0 would count what is in none"
                 )
+            if len({dollars for dollars, _ in pairs}) < len(pairs):
+                raise ValueError(f"{part!r}: the same dollars are given twice; write each step once")
             rules[match[1]] = tuple(sorted((dollars, blocks) for dollars, blocks in pairs))
         default = rules.pop("*", cls().default)
         return cls(default=default, by_chain=MappingProxyType({int(chain): steps for chain, steps in rules.items()}))

@@ -6,6 +6,7 @@ trailer that never ends, requests sent ahead of their answers, answers that nobo
 
 from __future__ import annotations
 
+import re
 from asyncio import TimerHandle, Transport, get_running_loop
 from enum import Enum, auto
 from http import HTTPStatus
@@ -22,8 +23,15 @@ WHOLE_S = 60.0
 """Within this a request has come, from its first byte to its last, and to a new connection its first."""
 AHEAD = 100
 """Requests of a connection that wait for the answer to an earlier one."""
+METHODS = frozenset((b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT", b"OPTIONS", b"TRACE", b"PATCH"))
+"""Of HTTP; the parser knows each."""
+NOT_TAKEN = b"TRACE"
+"""No address takes it. Nothing else about a request depends on it."""
 TAKE_S = 60.0
 """Within this a peer takes something of what waits for it; the next time begins then."""
+
+_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}(?= /\S* HTTP/1\.[01]\r?\n)")
+"""The method of a request whose first line came whole; others are left to the parser."""
 
 
 class _Part(Enum):
@@ -96,7 +104,7 @@ class EndingProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Take what came, unless there comes ever more that is no body: the parser keeps it until it is whole."""
         self._has_advanced = False
-        super().data_received(data)
+        super().data_received(_name_known_method(data) if self._due is _Part.NONE else data)
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
         self._framing_bytes = 0 if self._has_advanced else self._framing_bytes + len(data)
@@ -186,3 +194,12 @@ class EndingProtocol(HttpToolsProtocol):
             self._be_patient()  # it is not the client who keeps it waiting
         elif self._owes():
             self.transport.close()
+
+
+def _name_known_method(data: bytes) -> bytes:
+    """Return the begin of a request with a method that the parser knows, where it names another.
+
+    The parser would refuse it as no HTTP. So the application answers, which takes neither: 405, with what it takes.
+    """
+    named = _REQUEST.match(data)
+    return NOT_TAKEN + data[named.end() :] if named and named[0] not in METHODS else data

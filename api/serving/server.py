@@ -9,8 +9,8 @@ from functools import partial
 import uvicorn
 
 from api.config import Config
+from api.doubtful_settings import log_doubts
 from api.logs import configure_logging
-from api.misspelt_settings import log_misspelt
 from api.serving.asgi import Application
 from api.serving.connections import EndingProtocol
 from api.serving.ports import choose_family, require_free_port
@@ -44,7 +44,7 @@ def serve(config: Config) -> bool:
     """
     require_free_port(config)
     configure_logging(config.log_level)
-    log_misspelt()
+    log_doubts(config)
     application = Application(config)
     application.load(all_of_it=config.web_workers > 1)
     with _listen(config) as listener:

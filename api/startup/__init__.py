@@ -1,4 +1,5 @@
 """Starting the service: what must hold before, and all of it on one machine.
 
-May import `config`, `counting`, `domain`, `services`, `serving` and `storage`. Begin with `up.py`.
+May import `config`, `counting`, `domain`, `doubtful_settings`, `logs`, `services`, `serving` and `storage`. Begin with
+`up.py`.
 """

@@ -20,6 +20,8 @@ from api.config import Config
 from api.counting.shared_metrics import share_metrics
 from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
+from api.doubtful_settings import log_doubts
+from api.logs import configure_logging
 from api.services.market.market import NoMarket
 from api.services.orders.commands import NewLink, create_link
 from api.services.resources import Resources
@@ -58,6 +60,8 @@ def run_all(resources: Resources, run: Callable[[str], object]) -> int:
     require_free_port(resources.config)
     upgrade(resources.database.engine)
     check_start(resources)
+    configure_logging(resources.config.log_level)
+    log_doubts(resources.config)
     _require_market(resources)
     key = keep_demo_key(resources)
     payment_url = None if resources.config.test_rpc_urls else make_demo_link(resources)

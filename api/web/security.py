@@ -8,6 +8,7 @@ from copy import deepcopy
 from functools import wraps
 from http import HTTPStatus
 from typing import ParamSpec, TypeVar
+from urllib.parse import unquote_plus, unquote_to_bytes
 
 from flask import Flask, Response, current_app, g, request
 
@@ -184,9 +185,21 @@ def _guard_view(
 
 
 def _refuse_unstorable_address() -> None:
-    """Refuse NUL in the path or the query, which PostgreSQL would fail on."""
+    """Refuse NUL in the path or the query, which PostgreSQL would fail on, and in the API's queries what is no text."""
     if _UNSTORABLE.search(request.path):
         raise NotFound("There is nothing at this address")
+    if b"%" in request.query_string and request.path.startswith(API_PREFIXES):
+        _refuse_undecodable(request.query_string)
     for name, values in request.args.lists():
         if any(_UNSTORABLE.search(text) for text in (name, *values)):
             raise InvalidData.at(name.replace("\x00", ""), "Text must not contain NUL or a lone surrogate")
+
+
+def _refuse_undecodable(query: bytes) -> None:
+    """Refuse bytes that are no UTF-8, whose percent signs werkzeug takes for text: nobody would find by that."""
+    for part in query.split(b"&"):
+        try:
+            unquote_to_bytes(part).decode()
+        except UnicodeDecodeError:
+            name = unquote_plus(part.partition(b"=")[0].decode("ascii"))
+            raise InvalidData.at(name, "Text must be UTF-8 before it is percent-encoded") from None

@@ -143,7 +143,7 @@ def make_requests(
     Raises
     ------
     InvalidRequest
-        Naming the field and the position.
+        Naming the field and the position, counted from 0 as in the columns.
     """
     given = {"token_in": token_in, "token_out": token_out, "amount": amount, "side": side}
     columns = {field: _list_column(field, values) for field, values in given.items()}
@@ -177,4 +177,4 @@ def _make_request(find_token: FindToken, number: int, row: tuple[Any, ...], opti
             **options,
         )
     except InvalidRequest as error:
-        raise type(error)(error.field, f"{error.message} (request {number})") from error
+        raise type(error)(error.field, f"{error.message} (request {number}, counted from 0)") from error

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from operator import index
 from types import MappingProxyType
 from typing import Any
 
 from routing_engine.errors import InvalidMarket
 from routing_engine.formats.contents import NO_MOMENT, is_moment
+from routing_engine.market import Market
+from routing_engine.reference.chains import CHAINS
 
 
 def read_chain_numbers(field: str, numbers: Mapping[int, int] | None) -> Mapping[int, int]:
@@ -22,6 +25,22 @@ def read_chain_numbers(field: str, numbers: Mapping[int, int] | None) -> Mapping
     if not isinstance(numbers, Mapping | None):
         raise InvalidMarket(field, f"must be numbers by chain id, such as {{1: 10**10}}, not {numbers!r}")
     return MappingProxyType({_read_chain(field, chain): _read(field, chain, n) for chain, n in (numbers or {}).items()})
+
+
+def read_new_gas_prices(
+    given: Mapping[int, int] | None, present: Mapping[int, int], markets: Iterable[Market]
+) -> Mapping[int, int]:
+    """Return gas prices as `read_chain_numbers` does, and warn of chains that can't be meant.
+
+    A price may come before its chain's markets do, so one of a known chain is silent.
+    """
+    prices = read_chain_numbers("gas_prices", given)
+    if unknown := prices.keys() - present.keys() - CHAINS.keys():
+        served = {token.chain_id for market in markets for token in market.tokens}
+        if served and (lost := sorted(unknown - served)):
+            message = f"gas_prices: no market is on chain {lost[0]}, so nothing costs this; there are markets on"
+            warnings.warn(f"{message} {', '.join(map(str, sorted(served)))}", RuntimeWarning, stacklevel=3)
+    return prices
 
 
 def read_moment(taken_at: object) -> str:

@@ -19,7 +19,7 @@ from routing_engine.frames.table import Table
 from routing_engine.market import Market
 from routing_engine.model import Token
 from routing_engine.reference.token_table import TokenTable
-from routing_engine.snapshot.chain_numbers import read_chain_numbers, read_moment
+from routing_engine.snapshot.chain_numbers import read_chain_numbers, read_moment, read_new_gas_prices
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
 from routing_engine.snapshot.market_ids import check_decimals, keep_tokens, map_by_id, replace_markets
 from routing_engine.token_fields import Transfers
@@ -138,7 +138,7 @@ class Snapshot(Table):
         removed : iterable of str
             Ids to leave out, or one; unknown ones are ignored.
         gas_prices, blocks : mapping of int to int, optional
-            Merged over the present ones.
+            Merged over the present ones. Of a gas price on a chain that nobody knows a `RuntimeWarning` tells.
         taken_at : str, optional
             Of the next snapshot.
 
@@ -151,7 +151,7 @@ class Snapshot(Table):
         markets, replaced, gone = replace_markets(self._markets, states, removed)
         following = Snapshot(
             (),
-            gas_prices={**self.gas_prices, **read_chain_numbers("gas_prices", gas_prices)},
+            gas_prices={**self.gas_prices, **read_new_gas_prices(gas_prices, self.gas_prices, markets.values())},
             blocks={**self.blocks, **read_chain_numbers("blocks", blocks)},
             taken_at=self.taken_at if taken_at is None else taken_at,
             refused=self.refused,

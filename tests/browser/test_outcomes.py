@@ -38,8 +38,11 @@ def test_an_expired_order_asks_before_it_sends_away(tab: Tab) -> None:
 def test_a_payment_after_expiry_is_waited_for(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Expire")
+    looking = page.get_by_text("Looking once more for payments")
+    expect(looking).to_be_visible()
     page.get_by_role("button", name="I have paid").click()
     expect(page.locator("#i-paid-text")).to_be_focused()
+    expect(looking).to_be_hidden()
     expect(page.locator("#i-paid-text")).to_contain_text("Then do not pay again.")
     expect(page.get_by_text("Have you sent a payment?")).to_be_hidden()
     expect(page.get_by_role("link", name=re.compile("^Return to"))).to_be_visible()

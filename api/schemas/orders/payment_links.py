@@ -29,7 +29,8 @@ AMOUNT = "In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an intege
 PIECE_AMOUNT = "In units of ``10**-decimals`` of the currency, 0 to 2^256-1: an integer, or a string of digits"
 DECIMALS = {"description": "Decimal places of the amount; they belong to the price, not to the token", "example": 6}
 CURRENCY = {
-    "description": "A token that the merchant is settled in, such as EURC for euros; or `USD`",
+    "description": "A token that the merchant is settled in, such as EURC for euros; or `USD`. Case does not matter: "
+    "answers spell it as `GET /v1/tokens` does",
     "example": "USDC",
 }
 TITLE = {"description": "The name that the customer sees", "example": "Shoes"}

@@ -21,7 +21,7 @@ export interface components {
         };
         /** @description The total price, as it was given. */
         OrderPrice: {
-            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD` */
+            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD`. Case does not matter: answers spell it as `GET /v1/tokens` does */
             currency: string;
             /** @description In units of ``10**-decimals`` of the currency; up to 2^256-1 */
             amount: bigint;
@@ -655,7 +655,7 @@ export interface components {
         };
         /** @description The total price: `amount / 10**decimals` of the currency. */
         NewOrderPrice: {
-            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD` */
+            /** @description A token that the merchant is settled in, such as EURC for euros; or `USD`. Case does not matter: answers spell it as `GET /v1/tokens` does */
             currency: string;
             /** @description In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits */
             amount: bigint | number;

@@ -155,7 +155,11 @@ def test_query_parameters(probe: FlaskClient, assert_error: Check) -> None:
     assert_error(probe.get("/v1/probe/filter?chain=0&search=" + "x" * 11), 400, long)
     nul = {"search": "Text must not contain NUL or a lone surrogate"}
     assert_error(probe.get("/v1/probe/filter?chain=1&search=%00"), 400, nul)
-    assert_error(probe.get("/v1/probe/filter?chain=%FF"), 400)
+    encoding = "Text must be UTF-8 before it is percent-encoded"
+    assert_error(probe.get("/v1/probe/filter?chain=%FF"), 400, {"chain": encoding})
+    assert_error(probe.get("/v1/probe/filter?chain=1&search=caf%E9"), 400, {"search": encoding})
+    assert_error(probe.get("/v1/probe/filter?chain=1&caf%E9=x"), 400, {"caf\ufffd": encoding})
+    assert probe.get("/v1/probe/filter?chain=1&search=caf%C3%A9").get_json() == {"chain": 1, "search": "café"}
 
 
 @pytest.mark.rule("errors.11")

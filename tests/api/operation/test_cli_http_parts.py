@@ -54,6 +54,18 @@ def test_bad_words_are_refused_with_the_remedy(words: tuple[str, ...], message: 
     assert TEST not in result.output
 
 
+def test_a_bad_address_is_said_of_what_gave_it() -> None:
+    """`CHECKOUT_URL` stands in a file as a rule, so nobody finds the fault in the command."""
+    for environment, options, named in (
+        ({"CHECKOUT_URL": "pay.example"}, (), "CHECKOUT_URL"),
+        ({}, ("--url", "x"), "--url"),
+    ):
+        result = CliRunner(env=environment).invoke(main, ("orders", "list", "--key", TEST, *options))
+        assert result.output.startswith(f"Error: {named}: Expected an address such as https://pay.example")
+    live = CliRunner(env={"CHECKOUT_URL": "http://pay.example"}).invoke(main, ("orders", "list", "--key", LIVE))
+    assert live.output.startswith("Error: CHECKOUT_URL: A live key is sent over https only")
+
+
 @pytest.mark.parametrize(
     ("response", "message"),
     [

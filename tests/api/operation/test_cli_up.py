@@ -81,7 +81,8 @@ def test_up_says_that_nothing_can_be_offered_and_starts_nothing(tmp_path: Path) 
 
 
 def test_up_without_the_simulated_chains_has_no_page_to_show(tmp_path: Path) -> None:
-    process = up(find_free_port(), tmp_path, TEST_RPC_URLS="8453=http://127.0.0.1:9", RPC_URL_99="http://me:SECRET@a")
+    endpoints = "8453=http://127.0.0.1:9;84532=http://127.0.0.1:9"
+    process = up(find_free_port(), tmp_path, TEST_RPC_URLS=endpoints, RPC_URL_99="http://me:SECRET@a")
     told, line = "", "."
     try:
         assert process.stdout is not None
@@ -93,9 +94,11 @@ def test_up_without_the_simulated_chains_has_no_page_to_show(tmp_path: Path) -> 
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
-    warned = [json.loads(line) for line in said.splitlines() if "setting_not_known" in line]
-    assert len(warned) == 3, "each process, since each has an environment of its own"
-    assert {(each["setting"], each["remedy"]) for each in warned} == {("RPC_URL_99", "write RPC_URLS if that is meant")}
+    warned = [json.loads(line) for line in said.splitlines() if "_not_known" in line]
+    assert [(each["setting"], each["remedy"]) for each in warned] == [
+        ("RPC_URL_99", "write RPC_URLS if that is meant"),
+        ("TEST_RPC_URLS", "correct the number, or describe the chain in CHAINS_FILE"),
+    ]
     assert "SECRET" not in said
 
 

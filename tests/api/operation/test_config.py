@@ -9,7 +9,7 @@ import pytest
 
 from adapters.feed.plan import Plan
 from api.config import Config, ConfigError
-from api.misspelt_settings import list_misspelt
+from api.doubtful_settings import list_misspelt, list_unknown_chains
 from api.serving.ports import require_free_port
 from api.settings import SETTINGS
 from tests.support.running import find_free_port
@@ -166,6 +166,14 @@ def test_names_that_are_nearly_settings_are_told_and_those_of_others_are_not(mon
     assert {name: meant for name, meant in list_misspelt() if name in (*misspelt, *of_others)} == misspelt
 
 
+def test_a_chain_that_nobody_describes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RPC_URLS", "8543=https://a.test;8453=https://a.test")
+    monkeypatch.setenv("TEST_RPC_URLS", "84532=https://a.test")
+    monkeypatch.setenv("CONFIRMATIONS", "*:1=1;4216:1=1;42161:1=1")
+    told = [*list_unknown_chains(Config.from_env())]
+    assert told == [("RPC_URLS", 8543), ("TEST_RPC_URLS", 84532), ("CONFIRMATIONS", 4216)]
+
+
 def test_without_adapters_the_market_is_the_sandbox(tmp_path: Path) -> None:
     assert Config.from_env({"DATA_DIR": str(tmp_path)}).market == Plan()
 
@@ -222,6 +230,7 @@ def test_the_live_markets_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         ("RPC_URLS", "SECRET" * 9 + "=https://a.test", "RPC_URLS: a name of 54 characters is no number of a chain"),
         ("RPC_URLS", "1=ipc://geth.ipc", "RPC_URLS: 1: endpoint 1 of 1 is a text of"),
         ("RPC_URLS", "1=https://a.test;1=https://b.test", "RPC_URLS: 1 is given twice"),
+        ("RPC_URLS", "1=https://a.test;01=https://b.test", "RPC_URLS: 01 is no number of a chain"),
         ("ADAPTER_OPTIONS", "url=x", "ADAPTER_OPTIONS: url names no option of an adapter; write it as in across.url="),
         ("SOURCE_INTERVALS", "across", "SOURCE_INTERVALS: part 1 of 1, a text of 6 characters, has no ="),
         ("SOURCE_INTERVALS", "across=often", "SOURCE_INTERVALS: across: 'often' must be a number of seconds"),

@@ -113,11 +113,18 @@ def test_a_database_that_does_not_answer_is_said_without_its_password(run: Run) 
 
 
 def test_a_misspelled_setting_is_named_with_the_one_that_is_meant(run: Run) -> None:
-    said = run("--json", DATABSE_URL="postgresql://me:hunter2@127.0.0.1:9/x", RPC_URL="x", HOSTNAME="shop").stdout
+    said = run(
+        "--json",
+        DATABSE_URL="postgresql://me:hunter2@127.0.0.1:9/x",
+        RPC_URL="x",
+        HOSTNAME="shop",
+        CONFIRMATIONS="8543:1=1",
+    ).stdout
     assert "DATABSE_URL is no setting, so nobody reads it" in said
     assert "write DATABASE_URL if that is meant" in said
     assert "write RPC_URLS if that is meant" in said
     assert "HOSTNAME" not in said
+    assert "CONFIRMATIONS has chain 8543, which nobody describes" in said
     assert "hunter2" not in said
 
 

@@ -14,6 +14,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from api.blueprints import exports
 from api.domain.env import EnvMode
 from api.domain.order_filter import OrderFilter
 from api.services.orders.csv_cells import make_safe
@@ -203,6 +204,14 @@ def test_many_orders_take_the_memory_of_a_page(shop: Shop) -> None:
     assert count == MANY + 1 - PAGE * (8 + 2 * STRETCH)
     assert max(peaks) < 16 * 2**20
     assert peaks[1] < 1.25 * peaks[0]
+
+
+def test_columns_that_are_no_properties_of_an_order_are_described(shop: Shop) -> None:
+    order = shop.order(shop.create())
+    properties = {*order, *(f"settlement_{name}" for name in order["settlement"])}
+    others = {column.removesuffix("_decimal") for column in COLUMNS} - properties
+    described = str(exports.export.__doc__)
+    assert {name for name in others if f"`{name}`" not in described} == set()
 
 
 def test_one_export_of_a_vendor_at_a_time(shop: Shop, other_merchant: Merchant, assert_error: Check) -> None:

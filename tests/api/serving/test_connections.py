@@ -121,7 +121,7 @@ def read_refusal(answer: bytes) -> tuple[int, dict[str, Any]]:
     ("request_", "status", "word"),
     [
         (b"no request\r\n\r\n", 400, "Invalid HTTP request"),
-        (b"BREW /api/v1/payment HTTP/1.1\r\nHost: x\r\n\r\n", 400, "Invalid HTTP request"),
+        (b"BREW coffee HTTP/1.1\r\nHost: x\r\n\r\n", 400, "Invalid HTTP request"),
         (b"GET /api/v1/payment HTTP/1.1\r\n" + UPGRADE + SOCKET_KEY + b"\r\n\r\n", 404, "nothing at this address"),
         (b"GET /payment/po_1/events HTTP/1.1\r\n" + UPGRADE + SOCKET_KEY + b"\r\n\r\n", 404, "nothing at this"),
         (b"GET /v1/routes/stream HTTP/1.1\r\n" + UPGRADE + b"\r\n", 400, "missing Sec-WebSocket-Key"),
@@ -135,6 +135,18 @@ def test_what_no_application_sees_is_refused_with_the_error_body(
         refused, told = read_refusal(read_to_end(line))
     assert refused == status
     assert word in told["message"]
+
+
+@pytest.mark.rule("errors.1", "errors.11")
+@pytest.mark.parametrize("method", ["BREW", "get", "PROPFIND", "TRACE"])
+def test_a_method_that_no_address_takes_is_told_with_what_is_taken(address: str, method: str) -> None:
+    """Also one that the parser does not know, which it calls no HTTP at all."""
+    requests = [f"{method} {path} HTTP/1.1\r\nHost: x\r\n" for path in ("/v1/tokens", "/v1/routes/stream", "/api/v1/x")]
+    for asked, status, allowed in zip(requests, (405, 405, 404), (b"\nallow: ", b"\nallow: ", b""), strict=True):
+        with dial(address, asked.encode(), b"Content-Length: 2\r\nConnection: close\r\n\r\n{}") as line:
+            answer = read_to_end(line)
+        assert read_refusal(answer)[0] == status
+        assert allowed in answer.lower()
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,23 @@ def test_who_waited_too_long_for_a_thread_is_refused_without_work(monkeypatch: p
     assert app.served == 2
 
 
+def test_without_any_thread_requests_are_refused_until_the_system_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Slow()
+    app.gate.set()
+    served = WsgiBridge(app, threads=1)
+    begin = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for _ in range(2):
+        check_refusal(asyncio.run(ask(served)))
+    monkeypatch.setattr(threading.Thread, "start", begin)
+    assert asyncio.run(ask(served))[0]["status"] == 200
+    assert app.served == 1
+
+
 def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bridge, "MOST_WAITING", 2)
     app = Slow()

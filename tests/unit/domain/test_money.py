@@ -86,7 +86,15 @@ def test_what_is_in_no_block_never_counts() -> None:
         Confirmations.parse("*:100=0,1000=6")
 
 
-@pytest.mark.parametrize("text", ["", "1", "*:100", "*:100=x", "x:1=1", "*:100=1;", "*:-1=1", "*:1=1,"])
+@pytest.mark.parametrize(
+    "text", ["", "1", "*:100", "*:100=x", "x:1=1", "*:100=1;", "*:-1=1", "*:1=1,", "01:1=1", "0:1=1"]
+)
 def test_a_setting_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="chain:dollars=blocks"):
+        Confirmations.parse(text)
+
+
+@pytest.mark.parametrize("text", ["1:100=1;1:100=9,1000=6", "*:1=1;*:1=2", "*:100=1,1000=6;1:100=2,100=9"])
+def test_of_two_steps_for_the_same_none_is_chosen(text: str) -> None:
+    with pytest.raises(ValueError, match="given twice"):
         Confirmations.parse(text)

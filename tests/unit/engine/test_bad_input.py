@@ -183,7 +183,7 @@ def test_a_token_that_nothing_serves_is_no_bad_input() -> None:
 
 def test_a_column_of_wrong_tokens_names_the_position(router: Router) -> None:
     for wrong, error in (("C@1", UnknownToken), (C, UnknownToken), (9, InvalidRequest), (None, InvalidRequest)):
-        with pytest.raises(error, match=r"token_in: .*\(request 1\)"):
+        with pytest.raises(error, match=r"token_in: .*\(request 1, counted from 0\)"):
             router.quote_many([A, wrong], B, UNIT)
 
 

@@ -153,14 +153,14 @@ def test_a_caller_who_stops_early_leaves_nothing_running(router: Router) -> None
 @pytest.mark.parametrize(
     ("field", "arguments", "message"),
     [
-        ("token_in", {"token_in": 99}, r"its number below 6, not 99 \(request 0\)"),
+        ("token_in", {"token_in": 99}, r"its number below 6, not 99 \(request 0, counted from 0\)"),
         ("token_in", {"token_in": True}, "must be a Token"),
-        ("token_out", {"token_out": [1, 1.0, 1]}, r"\(request 1\)"),
+        ("token_out", {"token_out": [1, 1.0, 1]}, r"\(request 1, counted from 0\)"),
         ("token_out", {"token_out": 0}, "same token"),
-        ("amount", {"amount": [1, 2, 0]}, r"must be from 1.*\(request 2\)"),
+        ("amount", {"amount": [1, 2, 0]}, r"must be from 1.*\(request 2, counted from 0\)"),
         ("amount", {"amount": np.array([1.5, 2.5])}, "must be an int"),
         ("amount", {"amount": [1, 2], "token_in": [0, 0, 0]}, "has 2 values, but there are 3"),
-        ("side", {"side": ["exact_in", "north"]}, r"not 'north' \(request 1\)"),
+        ("side", {"side": ["exact_in", "north"]}, r"not 'north' \(request 1, counted from 0\)"),
         ("max_hops", {"max_hops": 9}, "from 1 to 6"),
         ("workers", {"workers": 0}, "at least 1"),
         ("workers", {"workers": "2"}, "at least 1, not '2'"),

@@ -42,7 +42,7 @@ NETWORK = Route(
 def test_a_network_adds_up_at_its_ends() -> None:
     assert (NETWORK.amount_in, NETWORK.amount_out, NETWORK.gas) == (1000, 1010, 500)
     assert str(NETWORK) == (
-        "A@1 -[ab]-> B@1 -[bd]-> D@1; A@1 -[ac]-> C@1 -[cb]-> B@1 -[bd]-> D@1; A@1 -[ac]-> C@1 -[cd]-> D@1"
+        "A@1 -[ab]-> B@1 -[bd]-> D@1\nA@1 -[ac]-> C@1 -[cb]-> B@1 -[bd]-> D@1\nA@1 -[ac]-> C@1 -[cd]-> D@1"
     )
 
 
@@ -95,7 +95,7 @@ def test_two_paths_through_one_token_are_not_cut_into_more_than_they_must_be() -
     hops = (hop("ab", A, B, 10, 100), hop("ab2", A, B, 5, 50), hop("bd2", B, D, 50, 7), hop("bd", B, D, 100, 13))
     route = Route(token_in=A, token_out=D, side=Side.EXACT_IN, hops=hops)
     check_paths(route)
-    assert str(route) == "A@1 -[ab]-> B@1 -[bd]-> D@1; A@1 -[ab2]-> B@1 -[bd2]-> D@1"
+    assert str(route) == "A@1 -[ab]-> B@1 -[bd]-> D@1\nA@1 -[ab2]-> B@1 -[bd2]-> D@1"
 
 
 @pytest.mark.parametrize("side", list(Side))

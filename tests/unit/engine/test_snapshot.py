@@ -57,6 +57,16 @@ def test_id_is_a_function_of_the_content_however_it_was_reached() -> None:
     assert start.apply(gas_prices={1: 6}).id != first_id
 
 
+def test_a_gas_price_on_a_chain_that_nobody_knows_is_told() -> None:
+    """`Snapshot.apply(gas_prices={8543: …})` for Base changed nothing, and said nothing."""
+    start = Snapshot(market_of(PAIRS))
+    with pytest.warns(RuntimeWarning, match="gas_prices: no market is on chain 8543, .* there are markets on 1, 10$"):
+        assert start.apply(gas_prices={1: 5, 8543: 5}).gas_prices == {1: 5, 8543: 5}
+    assert start.apply(gas_prices={8453: 5}).gas_prices == {8453: 5}, "of a known chain whose markets may come later"
+    strange = start.apply([*market_of("own: A@8543 B@8543 10 10 5bps")], gas_prices={8543: 5})
+    assert strange.apply(gas_prices={8543: 6}).gas_prices == {8543: 6}
+
+
 def test_apply_leaves_the_old_snapshot_alone_and_merges_what_is_known() -> None:
     start = Snapshot([pool("x", 10**20)], gas_prices={1: 5}, blocks={1: 7}, taken_at="2026-01-01T00:00:00Z")
     following = start.apply([pool("x", 1)], gas_prices={10: 6}, blocks={1: 8})

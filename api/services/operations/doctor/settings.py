@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 
 from api.config import Config
 from api.domain.env import EnvMode
-from api.misspelt_settings import REMEDY, list_misspelt
+from api.doubtful_settings import CHAIN_REMEDY, REMEDY, list_misspelt, list_unknown_chains
 from api.secrets.keys import FILE_NAME
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
 from api.storage.private_files import is_open_to_others
@@ -27,7 +27,7 @@ SHORTEST_TOKEN = 16
 
 def check_settings(config: Config) -> Iterator[Finding]:
     """Look for settings that contradict each other, or promise less than they seem to."""
-    found = [*_check_names(), *_check_money(config), *_check_exposure(config)]
+    found = [*_check_names(config), *_check_money(config), *_check_exposure(config)]
     yield from found or [praise(TITLE, "fit each other")]
 
 
@@ -70,10 +70,12 @@ def list_private(config: Config) -> list[Path]:
     return paths
 
 
-def _check_names() -> Iterator[Finding]:
-    """Look for variables that nobody reads, and that are named nearly as a setting is."""
+def _check_names(config: Config) -> Iterator[Finding]:
+    """Look for names that are nearly a setting's, and for numbers that are no chain's."""
     for name, meant in list_misspelt():
         yield warn(TITLE, f"{name} is no setting, so nobody reads it", REMEDY.format(meant))
+    for name, chain_id in list_unknown_chains(config):
+        yield warn(TITLE, f"{name} has chain {chain_id}, which nobody describes: no route leads there", CHAIN_REMEDY)
 
 
 def _check_money(config: Config) -> Iterator[Finding]:

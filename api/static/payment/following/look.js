@@ -21,10 +21,11 @@ export class Look {
     if (state.now === null) return; // the page says what was known when it was made
     const isClosed = state.panel === "outcome" && state.tone !== "notice";
     if (isClosed) this.#since ??= state.now;
-    const isWaiting = isClosed && (state.looked_at === null || state.looked_at < this.#since);
+    const isWaiting = isClosed && !(state.looked_at >= this.#since); // nor where it is null
     const until = state.nothing_seen_until;
-    const isKnown = isClosed && until !== null && this.sent.transaction === null;
-    toggle(byId("looking"), isWaiting && until === null && state.transactions.length === 0);
+    const isKnown = isClosed && until && !this.sent.transaction;
+    // Who has said that they paid reads how long we look.
+    toggle(byId("looking"), isWaiting && !until && !state.transactions.length && byId("i-paid-text").hidden);
     toggle(byId("nothing-seen"), isKnown);
     if (isKnown) byId("nothing-seen").textContent = fill(strings.nothing_seen, { time: formatMoment(until) });
   }

@@ -188,7 +188,10 @@ class NewOrderPrice(TypedDict):
     """The total price: `amount / 10**decimals` of the currency."""
 
     currency: str
-    """A token that the merchant is settled in, such as EURC for euros; or `USD`."""
+    """A token that the merchant is settled in, such as EURC for euros; or `USD`.
+
+    Case does not matter: answers spell it as `GET /v1/tokens` does.
+    """
     amount: int
     """In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits."""
     decimals: int
@@ -810,7 +813,10 @@ class OrderPrice:
     """The total price, as it was given."""
 
     currency: str
-    """A token that the merchant is settled in, such as EURC for euros; or `USD`."""
+    """A token that the merchant is settled in, such as EURC for euros; or `USD`.
+
+    Case does not matter: answers spell it as `GET /v1/tokens` does.
+    """
     amount: int
     """In units of ``10**-decimals`` of the currency; up to 2^256-1."""
     decimals: int
