@@ -12,10 +12,9 @@ from collections.abc import Callable
 from math import sqrt
 
 from routing_engine.deadline import count_steps
-from routing_engine.model import Hop
 from routing_engine.route import Route
 from routing_engine.search.allocations.exact_output import Flows
-from routing_engine.search.replays.least_input import add_up_input, spend_least
+from routing_engine.search.replays.least_input import spend_least
 from routing_engine.search.sales.selling import PATIENCE, find_part
 from routing_engine.search.splits.query import Mask, Query
 
@@ -35,8 +34,9 @@ LOOKS, ALIKE, LITTLE = 24, 1e-6, 1e-3
 part that a sale must have saved for the same to be tried again: few units may be saved one by one.
 """
 
-MISSED = 2
-"""How often in a row a smaller input may be too little."""
+MISSED, MISSED_SOON, SOON = 2, 8, 100
+"""How often in a row the sale of a smaller input may tell of nothing cheaper; and how often within so many units of
+work, as where units are few what is enough comes and goes."""
 
 UNTIL_FOUND = 4 * PATIENCE
 """Units of work after which no larger input is sold where none was enough. A single sale far beyond the depth of many
@@ -62,8 +62,8 @@ def buy_as_sold(query: Query, allowed: Mask, sell: Sell) -> Route | None:
     sell : callable
         Sells over these markets.
     """
-    low, hops = _sell_enough(query, allowed, sell, _find_last(query, UNTIL_FOUND))
-    return query.build_route(_sell_less(query, sell, low, hops, _find_last(query))) if hops else None
+    low, enough = _sell_enough(query, allowed, sell, _find_last(query, UNTIL_FOUND))
+    return _sell_less(query, sell, low, enough, _find_last(query)) if enough else None
 
 
 def buy_for_less(query: Query, sell: Sell, bought: Route, least: float) -> Route | None:
@@ -77,30 +77,32 @@ def buy_for_less(query: Query, sell: Sell, bought: Route, least: float) -> Route
         The least input that may be enough; one that is no less than what was bought for where only what that gives is
         looked at.
     """
-    hops = _sell_less(query, sell, least, bought.hops, _find_last(query))
-    return None if hops is bought.hops else query.build_route(hops)
+    less = _sell_less(query, sell, least, bought, _find_last(query))
+    return None if less is bought else less
 
 
-def _sell_less(query: Query, sell: Sell, low: float, hops: tuple[Hop, ...], last: int) -> tuple[Hop, ...]:
-    """Sell what hops take, as long as it gives more than is asked; then less, by halving down to the input `low`."""
-    amount, is_again, missed = _add_up(hops), True, 0
+def _sell_less(query: Query, sell: Sell, low: float, bought: Route, last: int) -> Route:
+    """Sell what was bought for, as long as that saves any of it or of gas; then less, by halving down to `low`."""
+    is_again, missed, soon = True, 0, _find_last(query, SOON)
     for _ in range(LOOKS):
+        most = MISSED if _is_over(query, soon) else MISSED_SOON
+        amount = float(bought.amount_in)
         is_near = low >= min(amount * (1.0 - ALIKE), amount - 1.0)
-        if missed > MISSED or _is_over(query, last) or (is_near and not is_again):
+        if missed > most or _is_over(query, last) or (is_near and not is_again):
             break
         middle = amount if is_again else sqrt(low * amount)
         sold = _sell(query, sell, middle)
-        less = _fit(query, sold) if sold else ()
+        fitting = _fit(query, sold) if sold else None
         if sold and sold.amount_out < query.request.amount and not is_again:
             low = middle
-        if less and _add_up(less) < amount * (1.0 - ALIKE):
-            before, hops, amount, missed = amount, less, _add_up(less), 0
-            is_again = amount < (sqrt(low * before) if low < before else before * (1.0 - LITTLE))
+        if fitting and float(fitting.amount_in_gross) < float(bought.amount_in_gross) * (1.0 - ALIKE):
+            bought, missed = fitting, 0
+            is_again = fitting.amount_in < (sqrt(low * amount) if low < amount else amount * (1.0 - LITTLE))
         elif is_again:
             is_again = False
         else:
             low, missed = middle, missed + 1
-    return hops
+    return bought
 
 
 def _find_last(query: Query, patience: int = PATIENCE) -> int:
@@ -108,8 +110,8 @@ def _find_last(query: Query, patience: int = PATIENCE) -> int:
     return query.budget.steps_left - count_steps(patience, query.graph.source.size)
 
 
-def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[float, tuple[Hop, ...]]:
-    """Return the largest input that is not enough, and the hops of one that is, lowered; none where no input is."""
+def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[float, Route | None]:
+    """Return the largest input that is not enough, and what gives what is asked; None where no input does."""
     part = find_part(query, allowed)
     wanted, given, low, larger, vain = query.request.amount, 0, ALMOST_NOTHING, LARGER, 0
     amount = wanted / part.route.amount_out * part.route.amount_in if part else 0.0
@@ -117,8 +119,9 @@ def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[fl
         if _is_over(query, last):
             break
         sold = _sell(query, sell, amount)
-        if sold and (hops := _fit(query, sold)) and _add_up(hops) <= LARGER * amount:
-            return (low if sold.amount_out >= wanted else amount), hops
+        fitting = _fit(query, sold) if sold else None
+        if sold and fitting and fitting.amount_in <= LARGER * amount:
+            return (low if sold.amount_out >= wanted else amount), fitting
         if sold is None:  # more than markets take
             larger = sqrt(larger)
             amount /= larger
@@ -128,7 +131,7 @@ def _sell_enough(query: Query, allowed: Mask, sell: Sell, last: int) -> tuple[fl
         given, low, amount = sold.amount_out, amount, larger * amount
         if vain > VAIN:
             break
-    return low, ()
+    return low, None
 
 
 def _is_over(query: Query, last: int) -> bool:
@@ -136,17 +139,14 @@ def _is_over(query: Query, last: int) -> bool:
     return query.budget.is_spent() or query.budget.steps_left < last
 
 
-def _add_up(hops: tuple[Hop, ...]) -> float:
-    return float(add_up_input(hops)) if hops else 0.0
-
-
 def _sell(query: Query, sell: Sell, amount: float) -> Route | None:
     selling = query.weigh_money().sell(amount)
     return sell(selling) if selling else None
 
 
-def _fit(query: Query, sold: Route) -> tuple[Hop, ...]:
-    """Return what a sale does, with the least input that gives what is asked, be it more; nothing where none does."""
+def _fit(query: Query, sold: Route) -> Route | None:
+    """Return what a sale does, with the least input that gives what is asked, be it more; None where none does."""
     edges, flows = [*map(query.find_edge, sold.hops)], [float(hop.amount_in) for hop in sold.hops]
     matched = Flows(edges, flows, float(sold.amount_in), float(sold.amount_out), price=0.0, least_price=0.0)
-    return spend_least(query.graph, matched, query.request.amount) or ()
+    hops = spend_least(query.graph, matched, query.request.amount)
+    return query.build_route(hops) if hops else None

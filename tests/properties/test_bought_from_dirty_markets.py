@@ -19,6 +19,7 @@ from tests.support.dirty_markets import make_market, units
         (910066, 85),
         (910077, 454),
         (910159, 19),  # more of what fills a market was looked for in the same proportions, in which there is none
+        (930089, 23),  # only inputs were compared where it was sold, and gas was left out
         (910191, inf),  # it was refused: of sales that fell short nobody asked what more they need
     ],
 )

@@ -94,6 +94,16 @@ class Allocation:
         scaled = [(path, part * self.amount / left) for path, part in parts] if left > 0.0 else []
         return replace(self.from_parts(scaled, len(scaled), self.paths.rows.shape[1]), max_hops=self.max_hops)
 
+    def leave_out(self, place: int) -> Allocation:
+        """Return an allocation of the same amount to its other paths, with its bounds: they hold for fewer too.
+
+        It nets nothing if these took nothing.
+        """
+        rows, x = np.delete(self.paths.rows[: self.count], place, axis=0), np.delete(self.paths.x[: self.count], place)
+        left = float(x.sum())
+        paths = Paths(rows, x * (self.amount / left) if left > 0.0 else x)
+        return replace(self, paths=paths, count=len(x), net=self.net if left > 0.0 else -inf)
+
     @property
     def amount(self) -> float:
         """The input of all paths together."""

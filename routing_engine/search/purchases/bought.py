@@ -13,6 +13,9 @@ from routing_engine.search.allocations.exact_output import Flows
 from routing_engine.search.allocations.matching import match_output
 from routing_engine.search.splits.split import Splitter
 
+FEW = 8
+"""Up to how many paths each is left out to spare its gas."""
+
 
 class Bought(NamedTuple):
     """An allocation that gives what is asked.
@@ -64,6 +67,13 @@ class Basket:
         """Return the cheapest of what was bought and what others cost that were found for an input."""
         found = [self.match(allocation, searched) for allocation in others]
         return min([bought, *filter(None, found)], key=attrgetter("cost"))
+
+    def spare_paths(self) -> None:
+        """Leave out paths of the cheapest, one by one, as long as that spares more gas than it takes input."""
+        bought, before = self.list_cheapest()[0], None
+        while bought is not before and 1 < bought.allocation.count <= FEW:
+            before, allocation = bought, bought.allocation
+            bought = self.choose(bought, map(allocation.leave_out, range(allocation.count)), bought.searched)
 
 
 def is_alike(one: float, other: float, part: float) -> bool:

@@ -55,9 +55,9 @@ ANEW, ANEW_OPEN = 8, 5e-4
 """How often an input that is large for its markets is begun anew at most, and sold as exact-in would; and the part of
 the input that must be open for it."""
 
-WIDE_OPEN, NEARLY_ALL = 5e-3, 0.9
-"""Part of the input that must be open for what the bound leaves of it to be sold as exact-in would; and the most that
-is taken off it."""
+WIDE_OPEN, NEARLY_ALL, NOTICEABLE = 5e-3, 0.9, 1e-5
+"""Part of the input that must be open for what the bound leaves of it to be sold as exact-in would; the most that is
+taken off it; and the part that must be open for paths to be spared."""
 
 CHEAPER_GAS, CHEAP = (0.1, 0.01), 0.003
 """What gas is valued at, one after the other, as parts of its value by reference prices, where at the margin it is
@@ -112,6 +112,8 @@ class Purchase:
             if WIDE_OPEN < self._open < inf and not self._splitter.is_over:
                 self._sell_bound(self._basket.list_cheapest()[0])
             buy_over_few(self._query, self._allowed, self._basket, self._hops)
+            if self._open > NOTICEABLE and not self._splitter.is_over:
+                self._basket.spare_paths()
         elif found and self._open > DOUBTFUL:
             amount = found.flows.amount
             self._basket.choose(found, sell_as_asked(self._query, self._allowed, amount), amount)
