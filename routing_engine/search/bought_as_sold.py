@@ -34,7 +34,7 @@ LOOKS, ALIKE, LITTLE = 24, 1e-6, 1e-3
 part that a sale must have saved for the same to be tried again: few units may be saved one by one.
 """
 
-MISSED, MISSED_SOON, SOON = 2, 8, 100
+MISSED, MISSED_SOON, SOON = 2, 8, 40
 """How often in a row the sale of a smaller input may tell of nothing cheaper; and how often within so many units of
 work, as where units are few what is enough comes and goes."""
 
