@@ -19,14 +19,14 @@ from api.services.ledger.hashes.receipts import LEGACY, OPTIMISM_DEPOSIT, NotPro
 from api.services.ledger.hashes.tries import compute_root
 
 NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
-ACCESS, AUTHORIZATIONS, HASHES = "access", "authorizations", "hashes"
+ACCESS, AUTHORIZATIONS, HASHES, CAP = "access", "authorizations", "hashes", "cap"
 
 _CALL = (("gas", NUMBER), ("to", MAYBE_ADDRESS), ("value", NUMBER), ("input", DATA))
 _FEES = (("maxPriorityFeePerGas", NUMBER), ("maxFeePerGas", NUMBER))
 _START = (("chainId", NUMBER), ("nonce", NUMBER))
 _BLOBS = (("maxFeePerBlobGas", NUMBER), ("blobVersionedHashes", HASHES))
 _ACCESS = (("accessList", ACCESS),)
-_CAP = ("maxFeePerGas", NUMBER)
+_CAP = ("maxFeePerGas", CAP)
 
 SIGNED = {
     LEGACY: (("nonce", NUMBER), ("gasPrice", NUMBER), *_CALL),
@@ -173,6 +173,8 @@ def _encode(record: Mapping[str, Any], fields: Sequence[tuple[str, str]]) -> lis
 
 def _read_field(record: Mapping[str, Any], name: str, kind: str) -> Any:
     value = record.get(name)
+    if kind == CAP:  # of what a contract on Ethereum has sent without a signature, nitro tells it as the price alone
+        return read_quantity(record, name if value is not None else "gasPrice", 256)
     if kind == NUMBER:
         return 0 if value is None else read_quantity(record, name, 256)
     if kind == FLAG:
