@@ -86,8 +86,8 @@ def encode_transaction(record: Mapping[str, Any]) -> bytes:
     raise NotProven(f"transactions of type {kind:#x} are not known")
 
 
-def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes]) -> None:
-    """Make sure that a block's transactions are all it has, in their order.
+def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes], *, is_rehearsal: bool) -> None:
+    """Make sure that a block's transactions are all it has, in their order, and that each has its own hash.
 
     Parameters
     ----------
@@ -95,14 +95,20 @@ def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes]) -> N
         The block with its transactions.
     raw : mapping of str to bytes
         Transactions as the node gave them in binary, by hash: those whose type is not known.
+    is_rehearsal : bool
+        See `check_sender`.
 
     Raises
     ------
     NotProven
-        If they do not hash to the block's transactions root.
+        If they do not hash to the block's transactions root, or one has another hash.
     """
     records: Sequence[Mapping[str, Any]] = header.get("transactions") or ()
-    found = compute_root(raw.get(str(each.get("hash")).lower()) or encode_transaction(each) for each in records)
+    encoded = [raw.get(str(each.get("hash")).lower()) or encode_transaction(each) for each in records]
+    for record, each in zip(records, encoded, strict=True):
+        if not (_has_hash(record, each) or (is_rehearsal and _is_unsigned(record, each))):
+            raise NotProven(f"a transaction does not hash to {record.get('hash')}")
+    found = compute_root(encoded)
     if found != str(header.get("transactionsRoot")).lower():
         raise NotProven(f"the transactions of block {header.get('hash')} hash to {found}")
 
@@ -122,18 +128,27 @@ def check_sender(record: Mapping[str, Any], *, is_rehearsal: bool) -> None:
         If the transaction is somebody else's, or has another hash.
     """
     encoded, sender = encode_transaction(record), read_hex(record.get("from"), "from", 20)
-    tx_hash = read_hex(record.get("hash"), "hash", 32)
-    if is_rehearsal and keccak(_wrap(encoded) + sender) == tx_hash:
+    if is_rehearsal and _is_unsigned(record, encoded):
         return
-    if keccak(encoded) != tx_hash:
-        raise NotProven(f"a transaction does not hash to 0x{tx_hash.hex()}")
+    if not _has_hash(record, encoded):
+        raise NotProven(f"a transaction does not hash to {record.get('hash')}")
     if _read_kind(record) in SIGNED and _recover(record) != sender:
-        raise NotProven(f"0x{tx_hash.hex()} was not signed by 0x{sender.hex()}")
+        raise NotProven(f"{record.get('hash')} was not signed by 0x{sender.hex()}")
 
 
 def is_known(record: Mapping[str, Any]) -> bool:
     """Whether a transaction's type is one that can be encoded here."""
     return _read_kind(record) in SIGNED or _read_kind(record) in UNSIGNED
+
+
+def _has_hash(record: Mapping[str, Any], encoded: bytes) -> bool:
+    return keccak(encoded) == read_hex(record.get("hash"), "hash", 32)
+
+
+def _is_unsigned(record: Mapping[str, Any], encoded: bytes) -> bool:
+    """Whether a developer's chain took it from its sender without a signature."""
+    sender = read_hex(record.get("from"), "from", 20)
+    return keccak(_wrap(encoded) + sender) == read_hex(record.get("hash"), "hash", 32)
 
 
 def _read_kind(record: Mapping[str, Any]) -> int:
