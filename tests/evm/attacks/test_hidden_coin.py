@@ -15,12 +15,13 @@ from adapters.rpc.endpoint import AWAY_S
 from api.services.ledger.hashes.receipts import hash_header
 from api.services.ledger.hashes.transactions import encode_transaction
 from api.services.ledger.hashes.tries import compute_root
-from tests.support.attacks import BASE
+from tests.support.attacks import BASE, run
 from tests.support.chain import Chain
 from tests.support.databases import DIALECTS, Databases
 from tests.support.lying_rpc import Lie, LyingRpc, lying_rpc
 from tests.support.main_net import MainNet
 from tests.support.settlement import ChainShop, chain_shop
+from tests.support.vyper_source import compiled
 
 pytestmark = pytest.mark.in_turns
 
@@ -168,6 +169,31 @@ def test_coin_of_which_one_of_two_endpoints_tells_something_else_pays_its_order(
     order_id = pay_in_coin(shop)
     shop.look(SETTLED)
     shop.pass_time(20)
+    shop.look()
+    shop.finalise()
+    assert shop.outcome(order_id) == "success/"
+
+
+@pytest.mark.parametrize("told", [{"calls": []}, None])
+def test_inner_coin_that_one_of_two_endpoints_leaves_out_of_its_trace_is_not_lost(
+    opened: Opened, told: dict[str, Any] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: the trace of the endpoint in use was believed, and its order expired. Now the two are seen to disagree."""
+    monkeypatch.setattr(heads, "AGREE_S", 0)
+    shop, (liar, _) = opened(2)
+
+    def cut(method: str, params: list[Any], answer: Any) -> Any:
+        return told and {**answer, **told} if method == "debug_traceTransaction" else answer
+
+    liar.lies.append(cut)
+    account = shop.nets[BASE].chain.deploy(compiled("runner"))
+    order_id, reference = shop.order(order_price={"amount": COIN, "decimals": 18, "currency": "ETH"})
+    data = run(account, (shop.address, COIN, reference))
+    shop.customer(BASE).send(account.address, data, value=COIN)
+    shop.look(SETTLED)
+    assert [row.state for row in shop.shop.payments()] == ["disputed" if told else "seen"]
+    liar.lies.clear()
+    shop.pass_time(300)
     shop.look()
     shop.finalise()
     assert shop.outcome(order_id) == "success/"

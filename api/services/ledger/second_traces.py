@@ -1,0 +1,34 @@
+"""What another endpoint says that a transaction's calls were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+
+from adapters.base import AdapterError
+from adapters.rpc.block import Block as Header
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.single_endpoint import Asker, SingleEndpoint
+from api.services.ledger.evidence.traces import CallTree, UnbelievableTrace, read_trace, trace_question
+from api.services.ledger.transfers import Mined
+
+log = structlog.get_logger(__name__)
+
+
+def list_others(rpc: Asker) -> Sequence[SingleEndpoint]:
+    """Return the endpoints of a pool that are in step, without the one that answered last; of a single one none."""
+    singles = rpc.list_singles() if isinstance(rpc, RpcPool) else ()
+    return [each for each in singles if each.in_step and each.host != rpc.answered_by]
+
+
+def trace_elsewhere(endpoints: Sequence[SingleEndpoint], mined: Mined, at: Header | None) -> CallTree | None:
+    """Return the calls as the first of these endpoints tells them that does; None where none does."""
+    sent = mined.transaction
+    for each in endpoints:
+        try:
+            (answer,) = each.ask([trace_question(sent.tx_hash)], list, at)
+            return read_trace(answer, sent, mined.receipt)
+        except (AdapterError, UnbelievableTrace) as fault:
+            log.info("no_second_trace", chain_id=mined.chain_id, host=each.host, reason=str(fault))
+    return None
