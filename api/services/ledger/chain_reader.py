@@ -22,6 +22,7 @@ from api.services.ledger.chain_blocks import AT_ONCE, ChainBlocks, split_into_po
 from api.services.ledger.event_searches import is_relevant, plan_bloom_searches, plan_event_searches
 from api.services.ledger.hashes.contents import is_whole
 from api.services.ledger.look_budgets import LookBudget, ReadBefore, allow_receipts
+from api.services.ledger.other_words import find_doubted_failures, list_others
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (
     FoundLog,
@@ -179,9 +180,14 @@ class ChainReader(ChainBlocks):
         )
 
     def _list_odd(self, blocks: Mapping[int, FullBlock], hashes: Hashes) -> list[CanonicalBlock]:
-        """Return the blocks that do not hash to what was told, or of which a failure was told, which no hash tells."""
+        """Return the blocks that do not hash to what was told, or of which a failure was told that another denies.
+
+        No hash tells of a failure, and nobody else would be asked.
+        """
         parted = [each for each in blocks.values() if not is_whole(each, is_rehearsal=self._is_rehearsal)]
-        return [each.block for each in (*parted, *(hashes[tx_hash] for tx_hash in self.failed & hashes.keys()))]
+        failed = sorted(self.failed & hashes.keys())
+        doubted = find_doubted_failures(list_others(self._rpc) if failed else (), failed, self._at)
+        return [each.block for each in (*parted, *(hashes[tx_hash] for tx_hash in doubted))]
 
     def _read_range(self, first: int, last: int, watched: Watched) -> tuple[dict[int, FullBlock], list[FoundLog]]:
         """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.

@@ -33,7 +33,7 @@ from api.services.ledger.evidence.traces import (
     trace_question,
 )
 from api.services.ledger.look_budgets import CauseFinder, LookBudget, take_turns
-from api.services.ledger.second_traces import list_others, trace_elsewhere
+from api.services.ledger.other_words import list_others, trace_elsewhere
 from api.services.ledger.transfers import Mined, Unreadable, find_transfers, read_bridge_events
 from routing_engine.reference import token_registry
 
