@@ -158,7 +158,7 @@ def test_a_delivery_that_one_empty_answer_hid_is_found_once_it_is_final(shop: Ch
 def test_a_route_has_not_failed_before_its_last_block_was_searched_as_final(
     shop: ChainShop, liar: LyingRpc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chain_reader, "is_whole", lambda told: True)  # else the lie is found out within seconds
+    monkeypatch.setattr(chain_reader, "is_whole", lambda told, **_: True)  # else the lie is found out within seconds
     order_id, reference = shop.order()
     crossing = Crossing(shop, reference)
     shop.look()

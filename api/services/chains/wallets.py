@@ -1,4 +1,4 @@
-"""Whether an address belongs to the same wallet on two chains."""
+"""Whether an address belongs to the same wallet on two chains, and whether it takes what is sent to it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ DELEGATION = bytes.fromhex("ef0100")
 """What the code of an account begins with that has delegated itself (EIP-7702): its key still works on every chain."""
 ROOT_BYTES = 32
 TRANSACTIONS = "eth_getTransactionCount"
+PLENTY = hex(2**128)
+TRIAL_GAS = hex(10**6)
+REVERTED = 3
+"""The code of a call that its contract has refused; nodes that have no code for that say so in words."""
 
 
 def is_same_wallet(chains: Mapping[int, PaymentChain], address: str, chain_id: int, other_id: int) -> bool:
@@ -61,6 +65,21 @@ def has_acted(chains: Mapping[int, PaymentChain], address: str, chain_id: int) -
         return True
     question: Question = (TRANSACTIONS, [address, "latest"])
     return chain.rpc.majority.ask(lambda endpoint: endpoint.ask([question], lambda told: _has_sent(told[0])))
+
+
+def refuses_coin(chain: PaymentChain, sender: str, recipient: str, data: bytes) -> bool:
+    """Whether an address refuses coin that comes with calldata, as contracts do that have `receive` alone.
+
+    Whether the sender has the coin just now does not matter. False also where a node can't try it.
+
+    Raises
+    ------
+    AdapterError
+        If the chain does not answer.
+    """
+    call = {"from": sender, "to": recipient, "value": "0x1", "data": "0x" + data.hex(), "gas": TRIAL_GAS}
+    answer = chain.rpc.ask([("eth_call", [call, "latest", {sender: {"balance": PLENTY}}])], lambda told: told[0])
+    return isinstance(answer, RpcRefused) and (answer.number == REVERTED or "revert" in answer.said.lower())
 
 
 def _has_sent(answer: Answer) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
@@ -17,12 +17,16 @@ from api.domain.ledger import ChainUnavailable, Head
 from api.domain.transfers import CanonicalBlock
 from api.services.ledger.rpc_records import (
     FullBlock,
+    Receipt,
     ask_for_blocks,
     read_full_blocks,
     read_headers,
     read_known_blocks,
+    read_receipt,
+    read_transaction,
     to_block,
 )
+from api.services.ledger.transfers import Mined
 
 AT_ONCE = 20
 """Whole blocks in one request: a full one has some hundred kilobytes, but where many come at once they are small."""
@@ -43,6 +47,8 @@ class ChainBlocks:
     def __init__(self, rpc: Asker) -> None:
         self._rpc = rpc
         self._at: Header | None = None
+        self.failed: frozenset[str] = frozenset()
+        """Those of the transactions that were read last that have failed, as their receipts say."""
 
     def read_head(self) -> Head:
         """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
@@ -89,6 +95,24 @@ class ChainBlocks:
         """Return whole blocks, as far as there are such."""
         found = self.ask(ask_for_blocks(sorted(numbers)), read_known_blocks)
         return {block.block.number: block for block in found}
+
+    def read_mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
+        """Read the receipts of these transactions, and give those that succeeded."""
+        asked = list(hashes)
+        questions: list[Question] = [("eth_getTransactionReceipt", [tx_hash]) for tx_hash in asked]
+
+        def parse(answers: list[Answer]) -> list[Receipt]:
+            return [read_receipt(answer, tx_hash) for answer, tx_hash in zip(answers, asked, strict=True)]
+
+        receipts = self.ask(questions, parse) if questions else []
+        self.failed = frozenset(each.tx_hash for each in receipts if not each.is_successful)
+        for receipt in receipts:
+            block = hashes[receipt.tx_hash]
+            if receipt.block_hash != block.block.hash:
+                raise ChainUnavailable(f"chain {self._rpc.chain_id}: {receipt.tx_hash} moved while it was read")
+            if receipt.is_successful:
+                transaction = read_transaction(block.records[receipt.tx_hash])
+                yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
 
     def require_chain(self, blocks: Sequence[FullBlock], end: CanonicalBlock | None) -> None:
         """Refuse blocks of which one does not follow the one before, or the last is not the one that was told of.

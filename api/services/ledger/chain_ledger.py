@@ -45,7 +45,8 @@ class _Chain:
     def of(cls, pool: RpcPool, *, is_rehearsal: bool, clock: Callable[[], float]) -> Self:
         """Put them together."""
         bridges = find_event_readers(pool.chain_id)
-        reader, witnesses = ChainReader(pool, bridges), make_witnesses(pool, bridges)
+        reader = ChainReader(pool, bridges, is_rehearsal=is_rehearsal)
+        witnesses = make_witnesses(pool, bridges, is_rehearsal=is_rehearsal)
         return cls(
             reader=reader,
             prover=Prover(pool.chain_id, witnesses, is_rehearsal=is_rehearsal, clock=clock),

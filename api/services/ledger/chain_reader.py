@@ -12,7 +12,7 @@ from typing import TypeAlias
 import structlog
 
 from adapters.bridges.events import EventReader
-from adapters.rpc.endpoint import Answer, Question
+from adapters.rpc.endpoint import Answer
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import CanonicalBlock, Transfer
@@ -22,16 +22,14 @@ from api.services.ledger.chain_blocks import AT_ONCE, ChainBlocks, split_into_po
 from api.services.ledger.event_searches import is_relevant, plan_bloom_searches, plan_event_searches
 from api.services.ledger.hashes.contents import is_whole
 from api.services.ledger.look_budgets import LookBudget, ReadBefore, allow_receipts
+from api.services.ledger.other_words import find_doubted_failures, list_others
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (
     FoundLog,
     FullBlock,
-    Receipt,
     ask_for_blocks,
     read_full_blocks,
     read_if_told,
-    read_receipt,
-    read_transaction,
 )
 from api.services.ledger.transfers import Mined
 
@@ -52,11 +50,13 @@ class ChainReader(ChainBlocks):
         Endpoints that stand in for each other, or one by itself.
     bridges : sequence of EventReader
         Whose events count on it.
+    is_rehearsal : bool
+        Whether it may be a developer's chain; see `check_sender`.
     """
 
-    def __init__(self, rpc: Asker, bridges: Sequence[EventReader]) -> None:
+    def __init__(self, rpc: Asker, bridges: Sequence[EventReader], *, is_rehearsal: bool = False) -> None:
         super().__init__(rpc)
-        self._bridges = tuple(bridges)
+        self._bridges, self._is_rehearsal = tuple(bridges), is_rehearsal
         self.sample: str | None = None
         """A transaction that was read lately."""
         self._transactions = TransactionReader(rpc, self._bridges)
@@ -145,7 +145,7 @@ class ChainReader(ChainBlocks):
 
     def note_read(self, read: Iterable[tuple[str, CanonicalBlock]]) -> None:
         """Note those of these transactions that were read whole just now."""
-        partly = (self.put_off, self.untraced, self.unread)
+        partly = (self.put_off, self.untraced, self.unread, self.failed)
         for tx_hash, block in read:
             if not any(tx_hash in each for each in partly):
                 self.read_before.note(tx_hash, block.hash)
@@ -173,11 +173,21 @@ class ChainReader(ChainBlocks):
             doubts=(
                 *(Doubt(block=each, told_by=told_by) for each in doubtful),
                 *(self.unread[tx_hash] for tx_hash in hashes if tx_hash in self.unread),
-                *(Doubt(block=each.block, told_by=HINT) for each in blocks.values() if not is_whole(each)),
+                *(Doubt(block=each, told_by=HINT) for each in self._list_odd(blocks, hashes)),
             ),
             untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
             put_off=tuple(Doubt(block=each, told_by=HINT) for each in put_off.values()),
         )
+
+    def _list_odd(self, blocks: Mapping[int, FullBlock], hashes: Hashes) -> list[CanonicalBlock]:
+        """Return the blocks that do not hash to what was told, or of which a failure was told that another denies.
+
+        No hash tells of a failure, and nobody else would be asked.
+        """
+        parted = [each for each in blocks.values() if not is_whole(each, is_rehearsal=self._is_rehearsal)]
+        failed = sorted(self.failed & hashes.keys())
+        doubted = find_doubted_failures(list_others(self._rpc) if failed else (), failed, self._at)
+        return [each.block for each in (*parted, *(hashes[tx_hash] for tx_hash in doubted))]
 
     def _read_range(self, first: int, last: int, watched: Watched) -> tuple[dict[int, FullBlock], list[FoundLog]]:
         """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
@@ -226,19 +236,3 @@ class ChainReader(ChainBlocks):
         if block is None or block.block.hash != found.log.block_hash or found.tx_hash not in block.records:
             raise ChainUnavailable(f"chain {self._rpc.chain_id} changed while it was read")
         return block
-
-    def read_mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
-        """Read the receipts of these transactions, and give those that succeeded."""
-        asked = list(hashes)
-        questions: list[Question] = [("eth_getTransactionReceipt", [tx_hash]) for tx_hash in asked]
-
-        def parse(answers: list[Answer]) -> list[Receipt]:
-            return [read_receipt(answer, tx_hash) for answer, tx_hash in zip(answers, asked, strict=True)]
-
-        for receipt in self.ask(questions, parse) if questions else ():
-            block = hashes[receipt.tx_hash]
-            if receipt.block_hash != block.block.hash:
-                raise ChainUnavailable(f"chain {self._rpc.chain_id}: {receipt.tx_hash} moved while it was read")
-            if receipt.is_successful:
-                transaction = read_transaction(block.records[receipt.tx_hash])
-                yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)

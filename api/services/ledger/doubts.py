@@ -153,7 +153,7 @@ class DoubtSettler:
 
     def _by_receipts(self, witness: Witness, doubts: Sequence[Doubt], watched: Watched) -> Settlement:
         blocks = [each.block for each in doubts][:MOST_PROVEN]
-        attempt = prove_blocks(witness.reader, self._chain_id, blocks)
+        attempt = prove_blocks(witness.reader, self._chain_id, blocks, is_rehearsal=self._is_rehearsal)
         self._refuted.update(attempt.refuted)
         found: list[Transfer] = []
         settled: set[int] = set()

@@ -14,28 +14,27 @@ from adapters.bridges.events import BridgeEvents, EventReader
 from adapters.rpc.block import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import Doubt
-from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer
+from api.domain.transfers import CanonicalBlock, Transfer
 from api.domain.watched import Watched
-from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
+from api.services.ledger.evidence.calldata import CalldataEvidence, is_simple
 from api.services.ledger.evidence.entries import ENTRY_POINTS
 from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
 from api.services.ledger.evidence.listed_contracts import Listed, ListedContracts
 from api.services.ledger.evidence.markets import find_earned
-from api.services.ledger.evidence.movements import Movement, leave_out_points, list_coin_movements, list_token_movements
+from api.services.ledger.evidence.movements import Movement, leave_out_points, list_token_movements
 from api.services.ledger.evidence.things import list_things
+from api.services.ledger.evidence.traced_movements import list_traced_movements
 from api.services.ledger.evidence.traces import (
     CallTree,
-    Frame,
     UnbelievableTrace,
     are_bridges_calls,
-    find_calls_around,
     is_chains_own,
     read_trace,
     trace_question,
 )
 from api.services.ledger.look_budgets import CauseFinder, LookBudget, take_turns
+from api.services.ledger.other_words import list_others, trace_elsewhere
 from api.services.ledger.transfers import Mined, Unreadable, find_transfers, read_bridge_events
-from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 
 MOST_NOTED = 5_000
@@ -113,8 +112,12 @@ class TransactionReader:
         self.unread.pop(tx_hash, None)
         try:
             events = read_bridge_events(mined, self._bridges)
-            evidence = self._gather_evidence(mined, watched, events, self._trace(mined, at, source, budget))
-            return find_transfers(mined, watched, self._bridges, events, evidence)
+            tree = self._trace(mined, at, source, budget)
+            found = self._find(mined, watched, events, tree)
+            if not found and (tree is not None or tx_hash in self.untraced):
+                tree = self._trace_again(mined, at, source, budget)
+                found = self._find(mined, watched, events, tree) if tree is not None else []
+            return found
         except Unreadable as fault:
             log.exception(
                 "bridge_event_not_read", chain_id=mined.chain_id, tx_hash=tx_hash, bridge=fault.bridge,
@@ -123,6 +126,10 @@ class TransactionReader:
             doubt = Doubt(block=mined.block, told_by=self._rpc.answered_by, bridge=fault.bridge, tx_hash=tx_hash)
             _note_newest(self.unread, tx_hash, doubt)
             return []
+
+    def _find(self, mined: Mined, watched: Watched, events: BridgeEvents, tree: CallTree | None) -> list[Transfer]:
+        evidence = self._gather_evidence(mined, watched, events, tree)
+        return find_transfers(mined, watched, self._bridges, events, evidence)
 
     def _gather_evidence(
         self, mined: Mined, watched: Watched, events: BridgeEvents, tree: CallTree | None
@@ -145,7 +152,9 @@ class TransactionReader:
                 events=events,
             )
         is_bridges = are_bridges_calls(tree, self._payers)
-        moved = leave_out_points(_list_movements(mined, tree, is_bridges, listed), is_kept)
+        moved = leave_out_points(
+            list_traced_movements(mined.chain_id, mined.transaction, logs, tree, is_bridges, listed), is_kept
+        )
         things = _list_things(mined, tree.frame_of_log, moved, watched, listed)
         moved += [replace(row, is_of_bridge=is_bridges[row.frame]) for row in things]
         return TracedEvidence(
@@ -188,6 +197,23 @@ class TransactionReader:
         self.untraced.pop(sent.tx_hash, None)
         return tree
 
+    def _trace_again(self, mined: Mined, at: Header | None, source: str, budget: LookBudget) -> CallTree | None:
+        """Ask another endpoint for the calls of a transaction that names a vendor and seems to have paid nobody.
+
+        Nothing else tells of coin in inner calls, so one could leave it out (ADR 152). None where nobody else tells.
+        """
+        tx_hash, others = mined.transaction.tx_hash, list_others(self._rpc)
+        if others and not budget.take_trace(source):
+            if tx_hash not in self.untraced:
+                self.put_off[tx_hash] = mined.block
+            return None
+        began = self._stopwatch()
+        tree = trace_elsewhere(others, mined, at)
+        budget.note_trace(self._stopwatch() - began)
+        if tree is not None:
+            self.untraced.pop(tx_hash, None)
+        return tree
+
     def _is_slow(self, tx_hash: str) -> bool:
         return tx_hash in self._slow or tx_hash in self.untraced
 
@@ -197,28 +223,6 @@ def _note_newest(noted: dict[str, Noted], tx_hash: str, value: Noted) -> None:
     noted[tx_hash] = value
     if len(noted) > MOST_NOTED:
         del noted[next(iter(noted))]
-
-
-def _list_movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool], listed: Listed) -> list[Movement]:
-    """Return everything that moved in a traced transaction, with what its calls say of how it moved.
-
-    Coin that its own call says has the number that it has without a trace, so that it is the same transfer: a listed
-    contract pays it, at the end of what it does.
-    """
-    tokens = list(list_token_movements(mined.chain_id, mined.receipt.logs, tree.frame_of_log))
-    coin = list(list_coin_movements(tree))
-    said = decode_coin(mined.chain_id, mined.transaction, tokens)
-    if said is not None:
-        paid = (said.recipient, said.amount)
-        fits = (place for place, row in enumerate(coin) if (row.recipient, row.amount) == paid and row.sender in listed)
-        place = max((each for each in fits if coin[each].index < FIRST_INNER_TRANSFER), default=None)
-        if place is not None:
-            coin[place] = replace(coin[place], index=said.index)
-    calls = find_calls_around(tree)
-    return [
-        replace(row, is_pulled=_is_pulled(tree.frames[calls[row.frame]], row), is_of_bridge=is_bridges[row.frame])
-        for row in (*tokens, *coin)
-    ]
 
 
 def _list_things(
@@ -239,9 +243,3 @@ def _list_things(
         return at in known or is_chains_own(at) or token_registry.info_of(mined.chain_id, at) is not None
 
     return list(list_things(mined.receipt.logs, frames, is_known=is_known))
-
-
-def _is_pulled(call: Frame, movement: Movement) -> bool:
-    """Whether a token was moved by another call than one of its holder's to it."""
-    is_token = movement.token_address != NATIVE_ADDRESS and not movement.is_wrapping
-    return is_token and (call.sender, call.recipient) != (movement.sender, movement.token_address)

@@ -29,6 +29,7 @@ class Witness:
         return self.endpoint.in_step
 
 
-def make_witnesses(pool: RpcPool, bridges: Sequence[EventReader]) -> tuple[Witness, ...]:
+def make_witnesses(pool: RpcPool, bridges: Sequence[EventReader], *, is_rehearsal: bool) -> tuple[Witness, ...]:
     """Return the endpoints of a chain."""
-    return tuple(Witness(endpoint=each, reader=ChainReader(each, bridges)) for each in pool.list_singles())
+    readers = [(each, ChainReader(each, bridges, is_rehearsal=is_rehearsal)) for each in pool.list_singles()]
+    return tuple(Witness(endpoint=endpoint, reader=reader) for endpoint, reader in readers)

@@ -20,7 +20,7 @@ from api.services.orders import refund_cancelling
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.metadata_index import describe_metadata_change, list_entries, replace_entries
 from api.services.orders.money import Money, sum_funds
-from api.services.orders.payers import require_accepted, require_reachable
+from api.services.orders.payers import require_accepted, require_reachable, require_taken
 from api.services.orders.reading import read_arrivals, read_money, read_own_order
 from api.services.orders.refund_limits import require_allowed
 from api.services.orders.refund_views import describe_refund_change
@@ -126,7 +126,9 @@ def refund(
         ledger = resources.ledgers.get(env_mode)
         source = find_source(order, read_arrivals(session, order_id), request, resources.clock.now(), ledger)
     source = require_reachable(resources, env_mode, source)
-    require_accepted(resources, request.to or source.payer)
+    recipient = request.to or source.payer
+    require_accepted(resources, recipient)
+    require_taken(resources, env_mode, source, recipient)
 
     def give_back(session: Session, order: PaymentOrder, money: Money, now: datetime) -> Money:
         made = request_refund(session, order, money, request, source, now)

@@ -9,8 +9,9 @@ from adapters.chain.deployments import find_contracts
 from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, ServiceUnavailable
+from api.domain.ids import make_reference
 from api.services.chains.screening import is_rejected
-from api.services.chains.wallets import has_acted, has_key, is_same_wallet
+from api.services.chains.wallets import has_acted, has_key, is_same_wallet, refuses_coin
 from api.services.resources import Resources
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 from routing_engine.reference import token_registry
@@ -34,6 +35,8 @@ class RefundSource:
         Lower case; empty where that can't be told, and the vendor must say where to send it.
     paid_on, arrived_on : int
         Chain ids; they differ where a bridge delivered it.
+    token_address, sender : str
+        What arrived, and where: from there it goes back.
     is_certain : bool
         Whether it is certain that the payer paid; else he made a bridge's call with his own money, and if he is a
         contract, anybody may have told it to.
@@ -44,6 +47,8 @@ class RefundSource:
     payer: str
     paid_on: int
     arrived_on: int
+    token_address: str
+    sender: str
     is_certain: bool
 
 
@@ -78,6 +83,30 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     except AdapterError as error:
         raise ServiceUnavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
     return source if is_there and is_known and is_somebody else replace(source, payer="")
+
+
+def require_taken(resources: Resources, env_mode: EnvMode, source: RefundSource, recipient: str) -> None:
+    """Refuse to send coin to a contract that takes none with calldata: there the refund's reference stands (ADR 151).
+
+    Raises
+    ------
+    InvalidData
+        Naming `to`.
+    ServiceUnavailable
+        If the chain does not answer, or too many wait for it.
+    """
+    access = resources.chain_access.get(env_mode)
+    chain = access.chains.get(source.arrived_on) if access is not None else None
+    if chain is None or not recipient or source.token_address != NATIVE_ADDRESS:
+        return
+    try:
+        with resources.waiting_room.enter(source.arrived_on):
+            is_refused = refuses_coin(chain, source.sender, recipient, make_reference())
+    except AdapterError as error:
+        raise ServiceUnavailable("The chain does not answer; try again", retry_after_s=RETRY_S) from error
+    if is_refused:
+        message = "The contract there refuses coin with calldata, and without it a refund is not found; give another"
+        raise InvalidData.at("to", message)
 
 
 def require_accepted(resources: Resources, recipient: str) -> None:

@@ -88,6 +88,8 @@ def find_source(
         payer=origin.sender if origin is not None and is_told else "",
         paid_on=(origin or row).chain_id,
         arrived_on=row.chain_id,
+        token_address=row.token_address,
+        sender=row.recipient,
         is_certain=origin is None or origin is row or origin.is_built,
     )
 

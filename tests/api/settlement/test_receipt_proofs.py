@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import rlp
 from eth_account import Account
 from eth_utils.address import to_checksum_address
 from hypothesis import given
@@ -26,6 +29,8 @@ SHOP = somebody("shop")
 
 CANYON_RECEIPT = "7ef9010d0182b741b90100" + "00" * 256 + "c0833d3bbf01"
 """A deposit's receipt after the fork Canyon: alloy's op-alloy-consensus, `post_canyon_receipt_roundtrip`."""
+RECORDED = json.loads((Path(__file__).parent / "recorded_blocks.json").read_text())
+"""As public endpoints of main nets told them; that they hash to their hashes says that they are real."""
 DEPOSIT = {"type": "0x7e", "status": "0x1", "cumulativeGasUsed": hex(46913), "logs": [], "depositNonce": hex(4012991)}
 
 
@@ -71,7 +76,7 @@ def test_a_block_of_every_type_proves_itself(block: tuple[dict[str, Any], list[d
     assert [each["status"] for each in receipts].count("0x0") == 1
     check_header(header, header["hash"])
     check_receipts(8453, header, receipts)
-    check_transactions(header, {})
+    check_transactions(header, {}, is_rehearsal=False)
     for record in header["transactions"]:
         check_sender(record, is_rehearsal=False)
 
@@ -135,13 +140,43 @@ def test_no_changed_header_is_proven(block: tuple[dict[str, Any], list[dict[str,
         check_header(header, header["hash"])
 
 
+@pytest.mark.parametrize("header", RECORDED["headers"].values(), ids=RECORDED["headers"])
+def test_headers_of_main_nets_hash_to_their_blocks(header: dict[str, Any]) -> None:
+    check_header(header, header["hash"])
+
+
+@pytest.mark.parametrize("record", RECORDED["transactions"].values(), ids=RECORDED["transactions"])
+def test_what_no_key_signs_on_main_nets_has_its_hash(record: dict[str, Any]) -> None:
+    check_sender(record, is_rehearsal=False)
+
+
+def test_a_block_is_proven_by_a_node_that_tells_its_signer_as_its_miner(
+    block: tuple[dict[str, Any], list[dict[str, Any]]],
+) -> None:
+    """Found: Erigon does so on Polygon (erigontech/erigon#12690), and with it alone no payment there ever counted."""
+    header = block[0]
+    assert int(header["miner"], 16) == 0
+    check_header({**header, "miner": SHOP}, header["hash"])
+    with pytest.raises(NotProven):
+        check_header({**header, "miner": SHOP, "timestamp": "0x1"}, header["hash"])
+
+
+def test_what_a_contract_sends_to_arbitrum_hashes_though_its_cap_is_told_as_its_price() -> None:
+    """Found: so anybody could have any block of Arbitrum not be proven. Encoded by nitro's `ArbitrumUnsignedTx`."""
+    fields = [b"\xa4\xb1", bytes.fromhex(SHOP[2:]), b"\x07", b"\x05", b"\x52\x08", b"", b"\x09", b"\x01"]
+    told = {"type": "0x65", "chainId": "0xa4b1", "from": SHOP, "nonce": "0x7", "gasPrice": "0x5", "gas": "0x5208"}
+    record = {**told, "to": None, "value": "0x9", "input": "0x01"}
+    assert encode_transaction(record) == b"\x65" + rlp.encode(fields)
+    assert encode_transaction({**record, "maxFeePerGas": "0x5", "gasPrice": "0x4"}) == b"\x65" + rlp.encode(fields)
+
+
 @pytest.mark.parametrize("field", ["input", "to", "value", "nonce"])
 def test_no_changed_transaction_is_proven(block: tuple[dict[str, Any], list[dict[str, Any]]], field: str) -> None:
     header = copy.deepcopy(block[0])
     changed = header["transactions"][0]
     changed[field] = {"input": changed["input"] + "00" * 16, "to": SHOP, "value": "0x1", "nonce": "0x7"}[field]
     with pytest.raises(NotProven):
-        check_transactions(header, {})
+        check_transactions(header, {}, is_rehearsal=False)
     with pytest.raises(NotProven):
         check_sender(changed, is_rehearsal=True)
 
@@ -170,8 +205,8 @@ def test_a_transaction_of_a_type_that_is_not_known_is_hashed_as_it_was_sent(
     raw = encode_transaction(changed)
     changed["type"] = "0x7b"
     with pytest.raises(NotProven):
-        check_transactions(header, {})
-    check_transactions(header, {changed["hash"]: raw})
+        check_transactions(header, {}, is_rehearsal=False)
+    check_transactions(header, {changed["hash"]: raw}, is_rehearsal=False)
 
 
 def test_a_deposit_on_an_op_stack_chain_is_encoded_as_consensus_does() -> None:

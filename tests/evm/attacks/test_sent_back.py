@@ -9,6 +9,7 @@ from eth_abi import encode
 
 from api.domain.env import EnvMode
 from api.services.vendors.vendors import Account, set_account
+from tests.evm.attacks.test_told_vaults import connect
 from tests.support.attacks import BASE
 from tests.support.evidence import data_of
 from tests.support.settlement import PRICE, ChainShop, Wallet, somebody, transfer_data
@@ -16,6 +17,7 @@ from tests.support.vyper_source import compiled
 
 pytestmark = pytest.mark.in_turns
 
+COIN = 10**15
 ASKED = {"requested": True, "sent": False, "final": False}
 """Whether there is something to sign, by status."""
 
@@ -210,3 +212,22 @@ def test_whatever_its_recipient_does_a_refund_that_was_sent_is_sent(shop: ChainS
     (sent,) = shop.shop.order(paid)["refunds"]
     assert (sent["status"], sent["amount_sent"], sent["transaction"]) == ("final", asked["amount"], None)
     assert shop.outcome(other) == ("success/" if what == "sends it back" else "created/")
+
+
+def test_no_coin_goes_back_to_a_contract_that_refuses_it_with_a_reference(shop: ChainShop) -> None:
+    """Found: what was offered failed, what was sent without a reference was not found, and it was offered again."""
+    chain = shop.nets[BASE].chain
+    wallet = chain.deploy(compiled("receive_only")).address
+    order_id, reference = shop.order(order_price={"amount": COIN, "decimals": 18, "currency": "ETH"})
+    customer = shop.customer(BASE)
+    customer.send(shop.address, reference, value=COIN)
+    shop.look()
+    shop.finalise()
+    connect(shop)
+    chain.rpc("anvil_setBalance", shop.address, "0x0")  # whether the merchant has it just now says nothing
+    answer = shop.shop.post(f"/api/v1/payment/{order_id}/refund", {"to": wallet})
+    assert (answer.status_code, answer.get_json()["error"][0]["path"]) == (400, "to")
+    assert shop.shop.order(order_id)["refunds"] == []
+    (asked,) = ask(shop, order_id, to=chain.deploy(compiled("smart_account")).address, amount=1)
+    assert asked["status"] == "requested"
+    assert [each["to"].lower() for each in ask(shop, order_id, amount=2)][1:] == [customer.address]

@@ -19,14 +19,14 @@ from api.services.ledger.hashes.receipts import LEGACY, OPTIMISM_DEPOSIT, NotPro
 from api.services.ledger.hashes.tries import compute_root
 
 NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
-ACCESS, AUTHORIZATIONS, HASHES = "access", "authorizations", "hashes"
+ACCESS, AUTHORIZATIONS, HASHES, CAP = "access", "authorizations", "hashes", "cap"
 
 _CALL = (("gas", NUMBER), ("to", MAYBE_ADDRESS), ("value", NUMBER), ("input", DATA))
 _FEES = (("maxPriorityFeePerGas", NUMBER), ("maxFeePerGas", NUMBER))
 _START = (("chainId", NUMBER), ("nonce", NUMBER))
 _BLOBS = (("maxFeePerBlobGas", NUMBER), ("blobVersionedHashes", HASHES))
 _ACCESS = (("accessList", ACCESS),)
-_CAP = ("maxFeePerGas", NUMBER)
+_CAP = ("maxFeePerGas", CAP)
 
 SIGNED = {
     LEGACY: (("nonce", NUMBER), ("gasPrice", NUMBER), *_CALL),
@@ -86,8 +86,8 @@ def encode_transaction(record: Mapping[str, Any]) -> bytes:
     raise NotProven(f"transactions of type {kind:#x} are not known")
 
 
-def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes]) -> None:
-    """Make sure that a block's transactions are all it has, in their order.
+def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes], *, is_rehearsal: bool) -> None:
+    """Make sure that a block's transactions are all it has, in their order, and that each has its own hash.
 
     Parameters
     ----------
@@ -95,14 +95,20 @@ def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes]) -> N
         The block with its transactions.
     raw : mapping of str to bytes
         Transactions as the node gave them in binary, by hash: those whose type is not known.
+    is_rehearsal : bool
+        See `check_sender`.
 
     Raises
     ------
     NotProven
-        If they do not hash to the block's transactions root.
+        If they do not hash to the block's transactions root, or one has another hash.
     """
     records: Sequence[Mapping[str, Any]] = header.get("transactions") or ()
-    found = compute_root(raw.get(str(each.get("hash")).lower()) or encode_transaction(each) for each in records)
+    encoded = [raw.get(str(each.get("hash")).lower()) or encode_transaction(each) for each in records]
+    for record, each in zip(records, encoded, strict=True):
+        if not (_has_hash(record, each) or (is_rehearsal and _is_unsigned(record, each))):
+            raise NotProven(f"a transaction does not hash to {record.get('hash')}")
+    found = compute_root(encoded)
     if found != str(header.get("transactionsRoot")).lower():
         raise NotProven(f"the transactions of block {header.get('hash')} hash to {found}")
 
@@ -122,18 +128,27 @@ def check_sender(record: Mapping[str, Any], *, is_rehearsal: bool) -> None:
         If the transaction is somebody else's, or has another hash.
     """
     encoded, sender = encode_transaction(record), read_hex(record.get("from"), "from", 20)
-    tx_hash = read_hex(record.get("hash"), "hash", 32)
-    if is_rehearsal and keccak(_wrap(encoded) + sender) == tx_hash:
+    if is_rehearsal and _is_unsigned(record, encoded):
         return
-    if keccak(encoded) != tx_hash:
-        raise NotProven(f"a transaction does not hash to 0x{tx_hash.hex()}")
+    if not _has_hash(record, encoded):
+        raise NotProven(f"a transaction does not hash to {record.get('hash')}")
     if _read_kind(record) in SIGNED and _recover(record) != sender:
-        raise NotProven(f"0x{tx_hash.hex()} was not signed by 0x{sender.hex()}")
+        raise NotProven(f"{record.get('hash')} was not signed by 0x{sender.hex()}")
 
 
 def is_known(record: Mapping[str, Any]) -> bool:
     """Whether a transaction's type is one that can be encoded here."""
     return _read_kind(record) in SIGNED or _read_kind(record) in UNSIGNED
+
+
+def _has_hash(record: Mapping[str, Any], encoded: bytes) -> bool:
+    return keccak(encoded) == read_hex(record.get("hash"), "hash", 32)
+
+
+def _is_unsigned(record: Mapping[str, Any], encoded: bytes) -> bool:
+    """Whether a developer's chain took it from its sender without a signature."""
+    sender = read_hex(record.get("from"), "from", 20)
+    return keccak(_wrap(encoded) + sender) == read_hex(record.get("hash"), "hash", 32)
 
 
 def _read_kind(record: Mapping[str, Any]) -> int:
@@ -173,6 +188,8 @@ def _encode(record: Mapping[str, Any], fields: Sequence[tuple[str, str]]) -> lis
 
 def _read_field(record: Mapping[str, Any], name: str, kind: str) -> Any:
     value = record.get(name)
+    if kind == CAP:  # of what a contract on Ethereum has sent without a signature, nitro tells it as the price alone
+        return read_quantity(record, name if value is not None else "gasPrice", 256)
     if kind == NUMBER:
         return 0 if value is None else read_quantity(record, name, 256)
     if kind == FLAG:

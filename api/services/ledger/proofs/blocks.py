@@ -74,7 +74,9 @@ class Attempt:
     refuted: frozenset[int]
 
 
-def prove_blocks(reader: ChainReader, chain_id: int, blocks: Sequence[CanonicalBlock]) -> Attempt:
+def prove_blocks(
+    reader: ChainReader, chain_id: int, blocks: Sequence[CanonicalBlock], *, is_rehearsal: bool
+) -> Attempt:
     """Read blocks with all their receipts, and check them.
 
     Raises
@@ -95,7 +97,7 @@ def prove_blocks(reader: ChainReader, chain_id: int, blocks: Sequence[CanonicalB
                 others[block.number] = str(header.get("hash")).lower()
                 continue
             try:
-                proven[block.number] = _prove(reader, chain_id, block, header, answer)
+                proven[block.number] = _prove(reader, chain_id, block, header, answer, is_rehearsal)
             except BadPayload as fault:
                 log.warning("block_not_proven", chain_id=chain_id, block_number=block.number, reason=str(fault))
                 refuted.add(block.number)
@@ -103,12 +105,17 @@ def prove_blocks(reader: ChainReader, chain_id: int, blocks: Sequence[CanonicalB
 
 
 def _prove(
-    reader: ChainReader, chain_id: int, block: CanonicalBlock, header: Mapping[str, Any], answer: Answer
+    reader: ChainReader,
+    chain_id: int,
+    block: CanonicalBlock,
+    header: Mapping[str, Any],
+    answer: Answer,
+    is_rehearsal: bool,
 ) -> ProvenBlock:
     (full,) = read_full_blocks([header], [block.number])
     check_header(header, block.hash)
     strange = [str(each.get("hash")).lower() for each in header["transactions"] if not is_known(each)]
-    check_transactions(header, _raw(reader, strange))
+    check_transactions(header, _raw(reader, strange), is_rehearsal=is_rehearsal)
     receipts = answer if isinstance(answer, list) else _each(reader, "eth_getTransactionReceipt", list(full.records))
     if not all(isinstance(each, dict) for each in receipts):
         raise NotProven(f"block {block.number}: a receipt is missing")

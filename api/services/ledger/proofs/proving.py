@@ -87,7 +87,9 @@ class Prover:
                 mine = [each for each in rest if each.block.hash == block.block.hash]
                 opinion.shown.update(map(get_key, mine))
                 present = {each.tx_hash: block for each in mine if each.tx_hash in block.records}
-                if any(each.tx_hash not in present for each in mine) and not is_whole(block):
+                if any(each.tx_hash not in present for each in mine) and not is_whole(
+                    block, is_rehearsal=self._is_rehearsal
+                ):
                     log.warning(
                         "block_told_in_part",
                         chain_id=self._chain_id,
@@ -104,7 +106,7 @@ class Prover:
         opinion = Opinion()
         blocks = list({each.block.number: each.block for each in asked}.values())
         try:
-            attempt = prove_blocks(witness.reader, self._chain_id, blocks)
+            attempt = prove_blocks(witness.reader, self._chain_id, blocks, is_rehearsal=self._is_rehearsal)
             for number, block in attempt.proven.items():
                 mine = [each for each in asked if each.block.number == number]
                 present = {each.tx_hash: block.full for each in mine if each.tx_hash in block.full.records}
