@@ -29,9 +29,12 @@ def test_a_sale_that_takes_all_patience_is_not_the_last_one_where_it_is_not_enou
         single = find_best_single(selling, selling.allowed, 1)
         assert single
         sales.append(selling.request.amount)
+        if len(sales) == 1:
+            return single.route  # one pool holds no such amount, so this tells of no input that is enough
         return split_single(selling, single, selling.allowed).routes[0]
 
     bought = buy_as_sold(query, query.allowed, sell)
     assert bought is not None
     assert bought.amount_out >= wanted
-    assert len(sales) > 2
+    assert len(sales) > 1
+    assert sales[1] > sales[0]
