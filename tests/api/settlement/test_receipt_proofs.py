@@ -12,6 +12,7 @@ import pytest
 import rlp
 from eth_account import Account
 from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from adapters.base import BadPayload
 from api.services.ledger.blooms import make_bloom, may_contain, search_of
 from api.services.ledger.hashes.receipts import NotProven, check_header, check_receipts, encode_receipt
 from api.services.ledger.hashes.transactions import check_sender, check_transactions, encode_transaction
+from api.services.ledger.hashes.tries import compute_root
 from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from tests.support.chain import Chain, running_chain
 from tests.support.main_net import _mock_token
@@ -221,6 +223,23 @@ def test_the_types_of_arbitrum_and_polygon_are_encoded_behind_their_number(kind:
     assert encoded[0] == int(kind, 16)
     assert encoded[1:] == encode_receipt({**DEPOSIT, "type": "0x2"})[1:]
     assert encode_receipt({**DEPOSIT, "type": "0x78"}) == encode_receipt({**DEPOSIT, "type": "0x0"}) == encoded[1:]
+
+
+def test_a_state_sync_has_the_hash_of_bor_or_of_erigon() -> None:
+    """Bor hashes a structure of one list, where the bytes that it gives, and that the root is of, have the list."""
+    syncs = [[b"\x01", b"\xaa" * 20, b"data" * 30, b"\xbb" * 32]]
+    raw = b"\x7f" + rlp.encode(syncs)
+    root = compute_root([raw])
+
+    def check(tx_hash: bytes) -> None:
+        record = {"type": "0x7f", "hash": "0x" + tx_hash.hex()}
+        header = {"transactions": [record], "transactionsRoot": root}
+        check_transactions(header, {record["hash"]: raw}, is_rehearsal=False)
+
+    check(keccak(raw))
+    check(keccak(b"\x7f" + rlp.encode([syncs])))
+    with pytest.raises(NotProven, match="does not hash"):
+        check(keccak(b"another"))
 
 
 def test_a_type_that_nobody_knows_is_not_guessed() -> None:

@@ -12,14 +12,18 @@ from eth_keys.datatypes import Signature
 from eth_keys.exceptions import BadSignature
 from eth_utils.crypto import keccak
 from eth_utils.exceptions import ValidationError
+from rlp.codec import length_prefix
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex, read_quantity
-from api.services.ledger.hashes.receipts import LEGACY, OPTIMISM_DEPOSIT, NotProven, encode_list
+from api.services.ledger.hashes.receipts import LEGACY, OPTIMISM_DEPOSIT, POLYGON_STATE_SYNC, NotProven, encode_list
 from api.services.ledger.hashes.tries import compute_root
 
 NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
 ACCESS, AUTHORIZATIONS, HASHES, CAP = "access", "authorizations", "hashes", "cap"
+
+LIST = 0xC0
+"""What the RLP of a list begins with."""
 
 _CALL = (("gas", NUMBER), ("to", MAYBE_ADDRESS), ("value", NUMBER), ("input", DATA))
 _FEES = (("maxPriorityFeePerGas", NUMBER), ("maxFeePerGas", NUMBER))
@@ -142,7 +146,14 @@ def is_known(record: Mapping[str, Any]) -> bool:
 
 
 def _has_hash(record: Mapping[str, Any], encoded: bytes) -> bool:
-    return keccak(encoded) == read_hex(record.get("hash"), "hash", 32)
+    told = read_hex(record.get("hash"), "hash", 32)
+    return told == keccak(encoded) or (_read_kind(record) == POLYGON_STATE_SYNC and told == keccak(_nest(encoded)))
+
+
+def _nest(encoded: bytes) -> bytes:
+    """Return what Bor hashes of a state sync: a structure of one list, where its bytes have the list alone."""
+    header: bytes = length_prefix(len(encoded) - 1, LIST)
+    return encoded[:1] + header + encoded[1:]
 
 
 def _is_unsigned(record: Mapping[str, Any], encoded: bytes) -> bool:
