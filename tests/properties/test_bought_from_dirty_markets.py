@@ -20,6 +20,7 @@ from tests.support.dirty_markets import make_market, units
         (910077, 454),
         (910159, 19),  # more of what fills a market was looked for in the same proportions, in which there is none
         (930089, 23),  # only inputs were compared where it was sold, and gas was left out
+        (940089, 68),  # no division of a sale ran in integers, as all that there is of an input ends at a full market
         (910191, inf),  # it was refused: of sales that fell short nobody asked what more they need
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import product
 from math import inf
 
 from routing_engine.errors import QuoteRefused, Refusal
@@ -33,7 +34,10 @@ def replay_with_room(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, 
             is_full = refusal.reason != Refusal.AMOUNT_TOO_LOW and tries[market] < len(EASED)
             eased = _ease(plan, market, EASED[tries[market]]) if is_full else None
             if eased is None:
-                raise
+                divided = _divide_otherwise(plan, amount) if is_full else None
+                if divided is None:
+                    raise
+                return divided
         tries[market] += 1
         plan = eased
 
@@ -63,6 +67,25 @@ def _ease(plan: FlowPlan, market_id: str, part: float) -> FlowPlan | None:
     if plan.sources[0] not in has_room or min(weights) < 1:
         return None
     return replace(plan, weights=tuple(weights), caps=tuple(caps), hops=())
+
+
+def _divide_otherwise(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]] | None:
+    """Return a plan that divides what is at a token a little otherwise, and its hops; None where none of these runs.
+
+    Where all of an amount ends at a full market, nothing can be sent elsewhere. But a division that gives a little less
+    leaves room.
+    """
+    leaving = Counter(plan.sources)
+    places = [place for place, source in enumerate(plan.sources) if leaving[source] > 1]
+    for part in EASED:
+        for place, factor in product(places, (1.0 - part, 1.0 + part)):
+            weights = list(plan.weights)
+            weights[place] = max(1, int(weights[place] * factor))
+            divided = replace(plan, weights=tuple(weights), hops=())
+            hops = divided.replay_or_none(amount)
+            if hops:
+                return divided, hops
+    return None
 
 
 def _measure_room(plan: FlowPlan) -> list[float]:
