@@ -23,6 +23,9 @@ each is left out to begin with."""
 WIDE_OPEN, WIDE_OPEN_OF_MANY = 5e-3, 3e-4
 """Relative gaps from which on that is done: of few paths, and of many, whose bounds are closer."""
 
+OPEN_OF_ONE = 1e-4
+"""Relative gap from which on a single path also begins without each of its markets, which takes little."""
+
 PROVEN = 1e-5
 """Relative gap by a closer look that leaves nothing to begin otherwise for."""
 
@@ -41,7 +44,7 @@ def begin_otherwise(query: Query, splitter: Splitter, found: Allocation, allowed
     """
     loose, open_from = found.bound, WIDE_OPEN if found.count <= FEW_PATHS else WIDE_OPEN_OF_MANY
     if splitter.is_over or not found.is_open(open_from):
-        return found
+        return _go_around(query, splitter, found, allowed)
     if found.count <= FEW:  # often that proves that there is nothing to find
         found = splitter.look_closer(found)
     for start in _list_beginnings(query, splitter, found, allowed) if found.is_open(PROVEN) else ():
@@ -69,9 +72,28 @@ def _list_beginnings(query: Query, splitter: Splitter, found: Allocation, allowe
                 [single.get_part()], longer=True, is_judged=False
             )
             yield start.list_parts()
+    yield from _list_paths_around(query, found, allowed)
+
+
+def _list_paths_around(query: Query, found: Allocation, allowed: Mask) -> Iterator[list[Part]]:
+    """Yield the best single path without each of the markets in use, if these are few."""
     used = [edge for edges, _ in found.list_parts() for edge in edges]
     markets = dict.fromkeys(market.id for market, _, _ in query.graph.edges_ends(used))
     for market_id in markets if len(markets) <= FEW_MARKETS else ():
         single = query.find_single(query.exclude(allowed, [market_id]), query.request.max_hops)
         if single:
             yield [single.get_part()]
+
+
+def _go_around(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Allocation:
+    """Return an allocation that began without a market of a single path, where so much is open and it is better.
+
+    Where two divided paths share most of their markets, none of them alone is worth the gas of all of these.
+    """
+    if found.count > 1 or splitter.is_over or not found.is_open(OPEN_OF_ONE):
+        return found
+    found = splitter.look_closer(found)
+    for start in _list_paths_around(query, found, allowed) if found.is_open(OPEN_OF_ONE) else ():
+        other = splitter.improve(start, longer=True, is_judged=False)
+        found = choose_better(found, other) if other.net > found.net else found
+    return found
