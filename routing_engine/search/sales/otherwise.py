@@ -6,7 +6,8 @@ find, with what is best among markets drawn by lot, and without a market that is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from routing_engine.search.allocations.allocation import Allocation, Part, choose_better
 from routing_engine.search.splits.query import Query
 from routing_engine.search.splits.renewal import FEW as FEW_PATHS
+from routing_engine.search.splits.renewal import leave_out
 from routing_engine.search.splits.split import FEW, Splitter
 
 NARROWER, FEW_MARKETS = ((2, 100), (3, 100), (6, 5)), 8
@@ -23,8 +25,11 @@ each is left out to begin with."""
 WIDE_OPEN, WIDE_OPEN_OF_MANY = 5e-3, 3e-4
 """Relative gaps from which on that is done: of few paths, and of many, whose bounds are closer."""
 
-OPEN_OF_ONE = 1e-4
-"""Relative gap from which on a single path also begins without each of its markets, which takes little."""
+OPEN = 1e-4
+"""Relative gap from which on few paths also begin without each of the markets over which all go, which takes little."""
+
+GAIN = 1e-6
+"""Part of the net output that this must have gained for another round of it."""
 
 PROVEN = 1e-5
 """Relative gap by a closer look that leaves nothing to begin otherwise for."""
@@ -42,9 +47,10 @@ def begin_otherwise(query: Query, splitter: Splitter, found: Allocation, allowed
     It begins with what narrower searches find, with what lots of markets offer, and without one of a few markets in
     use: a pool of several tokens that serves one direction can't serve another.
     """
+    found = _go_around(query, splitter, found, allowed)
     loose, open_from = found.bound, WIDE_OPEN if found.count <= FEW_PATHS else WIDE_OPEN_OF_MANY
     if splitter.is_over or not found.is_open(open_from):
-        return _go_around(query, splitter, found, allowed)
+        return found
     if found.count <= FEW:  # often that proves that there is nothing to find
         found = splitter.look_closer(found)
     for start in _list_beginnings(query, splitter, found, allowed) if found.is_open(PROVEN) else ():
@@ -72,10 +78,10 @@ def _list_beginnings(query: Query, splitter: Splitter, found: Allocation, allowe
                 [single.get_part()], longer=True, is_judged=False
             )
             yield start.list_parts()
-    yield from _list_paths_around(query, found, allowed)
+    yield from _list_paths_around(query, splitter, found, allowed)
 
 
-def _list_paths_around(query: Query, found: Allocation, allowed: Mask) -> Iterator[list[Part]]:
+def _list_paths_around(query: Query, _: Splitter, found: Allocation, allowed: Mask) -> Iterator[list[Part]]:
     """Yield the best single path without each of the markets in use, if these are few."""
     used = [edge for edges, _ in found.list_parts() for edge in edges]
     markets = dict.fromkeys(market.id for market, _, _ in query.graph.edges_ends(used))
@@ -86,14 +92,41 @@ def _list_paths_around(query: Query, found: Allocation, allowed: Mask) -> Iterat
 
 
 def _go_around(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Allocation:
-    """Return an allocation that began without a market of a single path, where so much is open and it is better.
+    """Return an allocation that began without a market of a few paths, where so much is open and it is better.
 
     Where two divided paths share most of their markets, none of them alone is worth the gas of all of these.
     """
-    if found.count > 1 or splitter.is_over or not found.is_open(OPEN_OF_ONE):
+    if found.count > FEW_PATHS or splitter.is_over or not found.is_open(OPEN):
         return found
     found = splitter.look_closer(found)
-    for start in _list_paths_around(query, found, allowed) if found.is_open(OPEN_OF_ONE) else ():
+    around = _list_paths_around if found.count == 1 else _list_exchanged
+    for start in around(query, splitter, found, allowed) if found.is_open(OPEN) else ():
         other = splitter.improve(start, longer=True, is_judged=False)
-        found = choose_better(found, other) if other.net > found.net else found
+        if other.net - found.net > GAIN * abs(found.net):
+            return _go_around(query, splitter, choose_better(found, other), allowed)
     return found
+
+
+def _list_exchanged(query: Query, splitter: Splitter, found: Allocation, allowed: Mask) -> Iterator[list[Part]]:
+    """Yield the same paths, each time with one market over which all go exchanged for the best path beside it."""
+    parts = found.list_parts()
+    flows = splitter.reallocate(found.copy(), found.amount)
+    ends = query.graph.edges_ends(flows.edges)
+    unused = query.exclude(allowed, {market.id for market, _, _ in ends})
+    hops = max(1, query.request.max_hops + 1 - max(len(edges) for edges, _ in parts))
+    for edge, flow, (_, first, last) in zip(flows.edges, flows.flows, ends, strict=True):
+        if not all(edge in edges for edges, _ in parts):
+            continue
+        stretch = query.sell(flow, (first, last))
+        single = stretch.find_single(unused, hops) if stretch else None
+        if single:
+            exchanged: list[Part] = [([*_exchange(edges, edge, single.edges)], part) for edges, part in parts]
+            without = leave_out(splitter, query.graph.forward.edges["market"][edge])
+            improved = without.improve(exchanged, longer=True, is_judged=False)
+            yield improved.list_parts() if improved.net > -inf else exchanged
+
+
+def _exchange(edges: Iterable[int], edge: int, others: Iterable[int]) -> Iterator[int]:
+    """Yield edges, others in the place of one."""
+    for each in edges:
+        yield from others if each == edge else (each,)

@@ -17,7 +17,7 @@ from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.kernels.bound.payable import bound_payable
 from routing_engine.market import UNLIMITED
-from routing_engine.model import Hop
+from routing_engine.model import Hop, Token
 from routing_engine.request import MAX_HOPS, USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocations.allocation import Allocation
@@ -76,8 +76,7 @@ class Query:
         self.allowed = mask_allowed_markets(self.graph, request)
         if without:
             self.allowed = self.exclude(self.allowed, without & self.graph.market_index.keys())
-        self._search, self._without = search, without
-        self._objective = request.objective
+        self._search, self._without, self._objective = search, without, request.objective
         self._valuation, self.gas_cost = valuation, valuation.gas_cost
 
     def find_single(self, allowed: Mask, max_hops: int, amount: int | None = None) -> Single | None:
@@ -150,11 +149,12 @@ class Query:
                 break
         return candidates, replayed
 
-    def sell(self, amount: float) -> Query | None:
-        """Return the same question for an amount that is sold, in whole units; None where that is none or too many."""
+    def sell(self, amount: float, ends: tuple[Token, Token] | None = None) -> Query | None:
+        """Return the same question, or other tokens', for an amount that is sold; None for no unit or too many."""
         if not 1.0 <= amount <= UNLIMITED:
             return None
-        request = replace(self.request, side=Side.EXACT_IN, amount=int(amount))
+        first, last = ends or (self.request.token_in, self.request.token_out)
+        request = replace(self.request, side=Side.EXACT_IN, amount=int(amount), token_in=first, token_out=last)
         return Query(self._search, request, self._valuation, self.budget, self._without)
 
     def shorten(self, max_hops: int, max_splits: int) -> Query:

@@ -14,13 +14,9 @@ from math import inf
 
 import numpy as np
 
-from routing_engine.curves.kernels import edge_curve
-from routing_engine.jit.direct_call import Compiled
 from routing_engine.search.allocations.allocation import Allocation, Part, choose_better
 from routing_engine.search.splits.split import FEW as CLOSELY
 from routing_engine.search.splits.split import Splitter
-
-_compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
 STRETCHED = 0.5
 """Price impact of the best single path from which on an allocation is begun anew."""
@@ -80,7 +76,7 @@ def _find_better(splitter: Splitter, allocation: Allocation) -> Allocation:
     best = allocation
     ways = [begin_anew(splitter, allocation, is_judged=False)]
     if allocation.count <= VERY_FEW or allocation.is_open(WIDE):
-        ways.append(_go_around(splitter, allocation))
+        ways.append(_go_around(splitter, _sort_parts(allocation), allocation.amount))
     for way in ways:
         for each in way:
             if each.max_hops == allocation.max_hops and each.net > best.net:
@@ -109,46 +105,21 @@ def _sort_parts(allocation: Allocation) -> list[Part]:
     return sorted(allocation.list_parts(), key=_get_input, reverse=True)
 
 
-def _go_around(splitter: Splitter, allocation: Allocation) -> Iterator[Allocation]:
+def _go_around(splitter: Splitter, parts: Sequence[Part], amount: float) -> Iterator[Allocation]:
     """Yield allocations that begin as if there were not one of the markets in use."""
-    parts, amount = _sort_parts(allocation), allocation.amount
     market_of = splitter.graph.forward.edges["market"].item
     carried = Counter[int]()
     for edges, part in parts:
         carried.update({market_of(edge): part for edge in edges})
     for market, _ in carried.most_common(None if len(parts) <= VERY_FEW else DETOURS):
         left = [part for part in parts if market not in map(market_of, part[0])]
-        if not any(map(_get_input, left)):
-            left = _exchange(splitter, allocation, market)
         if any(map(_get_input, left)) and not splitter.is_over:
-            around = _leave_out(splitter, market).improve(_scale(left, amount), longer=True, is_judged=False)
+            around = leave_out(splitter, market).improve(_scale(left, amount), longer=True, is_judged=False)
             if around.net > -inf:
                 yield splitter.improve(around.list_parts(), longer=True, is_judged=False)
 
 
-def _exchange(splitter: Splitter, allocation: Allocation, market: int) -> list[Part]:
-    """Return paths that all go over a market with the one beside it that gives most for the same; none without one.
-
-    Each of them alone stays where the others are, as it would pay for the gas of one market more.
-    """
-    parts, rows = _sort_parts(allocation), splitter.graph.forward.edges
-    flows = splitter.reallocate(allocation.copy(), allocation.amount)
-    used = [(edge, flow) for edge, flow in zip(flows.edges, flows.flows, strict=True) if rows["market"][edge] == market]
-    if len(used) != 1:  # all paths go over it in one direction
-        return []
-    edge, flow = used[0]
-    is_beside = (splitter.graph.source == splitter.graph.source[edge]) & (rows["other"] == rows["other"][edge])
-    is_beside &= splitter.problem.allowed[rows["market"]] & (rows["market"] != market)
-    beside = np.flatnonzero(is_beside)
-    if not beside.size:
-        return []
-    taken = np.minimum(flow, rows["x_max"][beside])
-    given = np.nan_to_num(_compute_amounts_out(rows[beside], splitter.graph.pieces, taken))
-    best = int(beside[np.argmax(given)])
-    return [([best if each == edge else each for each in edges], part) for edges, part in parts]
-
-
-def _leave_out(splitter: Splitter, market: int) -> Splitter:
+def leave_out(splitter: Splitter, market: int) -> Splitter:
     """Return a splitter of the same request that does not use a market."""
     allowed = splitter.problem.allowed
     return splitter.with_problem(splitter.problem._replace(allowed=allowed & (np.arange(allowed.size) != market)))
