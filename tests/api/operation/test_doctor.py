@@ -145,7 +145,7 @@ def test_what_an_endpoint_says_moves_no_cursor(
     run: Run, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found: one could wipe the screen, and write there that all is well."""
-    fault = {"code": -32000, "message": "\x1b[2J\x1b[Hok      chains: all is well"}
+    fault = {"code": -32005, "message": "\x1b[2J\x1b[Hok      chains: all is well"}
 
     def refuse(request: Request) -> Response:
         asked = request.get_json()
