@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,8 +15,7 @@ from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload
 
-WORD = 32
-SELECTOR_BYTES = 4
+WORD, SELECTOR_BYTES = 32, 4
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
 
@@ -200,8 +198,10 @@ def read_hex(text: object, field: str, length: int | None = None) -> bytes:
         Naming the field.
     """
     if isinstance(text, str) and text.startswith("0x") and text.isalnum() and length in (None, len(text) / 2 - 1):
-        with suppress(ValueError):
+        try:
             return bytes.fromhex(text[2:])
+        except ValueError:
+            pass
     raise BadPayload(f"{field} must be hex data{f' of {length} bytes' if length else ''}, not {str(text)[:80]!r}")
 
 
