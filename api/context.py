@@ -55,6 +55,7 @@ def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
         screen=_find_screen(config),
         waiting_room=WaitingRoom(config.web_threads // 2),
         lobby=WaitingRoom(config.web_threads // 4),
+        name_room=WaitingRoom(config.web_threads // 8),
     )
 
 

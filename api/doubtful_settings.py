@@ -18,7 +18,7 @@ ALIKE = 0.85
 """Of two names, by `difflib`: one letter of seven is another one, or missing."""
 REMEDY = "write {} if that is meant"
 CHAIN_REMEDY = "correct the number, or describe the chain in CHAINS_FILE"
-_NUMBERED = re.compile(r"(\w+_\w*[A-Za-z])_?\d+")
+_NUMBERED = re.compile(r"([^\W_]+_\w*[A-Za-z])_?\d+")
 """A name of several words with a number behind it, such as a chain's. ``PORT0`` is another program's."""
 
 _told: set[tuple[str | int, ...]] = set()

@@ -15,11 +15,9 @@ from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload
 
-WORD = 32
-SELECTOR_BYTES = 4
+WORD, SELECTOR_BYTES = 32, 4
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
-_DATA = re.compile(r"0x([0-9a-fA-F]{2})*")
 
 
 class CallFailed(BadPayload):
@@ -199,8 +197,11 @@ def read_hex(text: object, field: str, length: int | None = None) -> bytes:
     BadPayload
         Naming the field.
     """
-    if isinstance(text, str) and _DATA.fullmatch(text) and (length is None or len(text) == 2 + 2 * length):
-        return bytes.fromhex(text[2:])
+    if isinstance(text, str) and text.startswith("0x") and text.isalnum() and length in (None, len(text) / 2 - 1):
+        try:
+            return bytes.fromhex(text[2:])
+        except ValueError:
+            pass
     raise BadPayload(f"{field} must be hex data{f' of {length} bytes' if length else ''}, not {str(text)[:80]!r}")
 
 

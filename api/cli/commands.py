@@ -108,6 +108,8 @@ def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: 
             found = find_vendor(session, vendor)
             before = set_account(session, found.id, mode, checked, resources.clock.now())
     click.echo(f"{found.name}, {env_mode}: {checked.currency} is received {_write_place(checked)}.")
+    if not _is_listed(checked):
+        click.echo("That token is not listed: what its events tell counts as paid, so look at its code.", err=True)
     if before is not None and before != checked:
         click.echo(f"Before it was received {_write_place(before)}; orders made until now keep that.", err=True)
     if chains is not None and checked.chain_id not in chains:
@@ -121,6 +123,12 @@ def _write_place(account: Account) -> str:
     info = token_registry.info_of(account.chain_id, account.token_address)
     token = info.symbol if info else checksum(account.token_address)
     return f"as {token} on chain {account.chain_id} at {checksum(account.address)}"
+
+
+def _is_listed(account: Account) -> bool:
+    from routing_engine.reference import token_registry
+
+    return token_registry.info_of(account.chain_id, account.token_address) is not None
 
 
 @settlement.command("remove")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from api.cli.http import URL
-from api.cli.support import PRIVATE_UMASK
+from api.cli.support import PRIVATE_UMASK, make_plain
 
 if TYPE_CHECKING:
     from api.config import Config
@@ -110,7 +110,7 @@ def _examine_resources(config: Config) -> Iterator[Finding]:
 
 def _show(finding: Finding) -> None:
     head = f"{finding.level:<8}{finding.about}: "
-    lines = textwrap.wrap(head + finding.message, WIDTH, subsequent_indent=" " * 8)
+    lines = textwrap.wrap(head + make_plain(finding.message), WIDTH, subsequent_indent=" " * 8)
     click.echo(click.style(lines[0][:8], fg=COLOURS[finding.level]) + "\n".join([lines[0][8:], *lines[1:]]))
     if finding.remedy:
         click.echo(textwrap.fill(f"→ {finding.remedy}", WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 10))

@@ -92,7 +92,11 @@ def echo_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_
         click.echo(line.rstrip())
 
 
-def _show(value: Any) -> str:
-    """Write a value in one line; what would move a terminal's cursor is left out."""
-    text = "-" if value is None or value == "" else str(value)
+def make_plain(text: str) -> str:
+    """Leave out what would move a terminal's cursor: whoever wrote it could write over what is true."""
     return "".join(character for character in text if character.isprintable())
+
+
+def _show(value: Any) -> str:
+    """Write a value in one line."""
+    return make_plain("-" if value is None or value == "" else str(value))

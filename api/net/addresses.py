@@ -40,6 +40,8 @@ DENIED: tuple[IpNetwork, ...] = tuple(
         "3fff::/20",  # documentation
     )
 )
+METADATA = tuple(ip_network(text) for text in ("fd00:ec2::254/128", "fd20:ce::254/128", "fd00:c1::a9fe:a9fe/128"))
+"""Of clouds, within networks that are somebody's own: Amazon's, Google's and Oracle's. Each is a key to the machine."""
 LOCAL: tuple[IpNetwork, ...] = tuple(
     ip_network(text) for text in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
 )
@@ -64,7 +66,8 @@ class Reach:
 
     def allows(self, address: IpAddress) -> bool:
         """Whether a connection to `address` may be opened."""
-        return is_public(address) or (self.local and _within(address, LOCAL))
+        is_local = self.local and _within(address, LOCAL) and not _within(address, METADATA)
+        return is_local or is_public(address)
 
     def allows_port(self, port: int) -> bool:
         """Whether a connection to `port` may be opened."""

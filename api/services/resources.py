@@ -45,6 +45,8 @@ class Resources:
     lobby : WaitingRoom
         Admits requests that belong to no order and wait for chains: they take no place of a customer who pays. Half
         of its places are for callers without a key.
+    name_room : WaitingRoom
+        Admits requests that wait for name servers, which vendors choose.
     exports : Turns
         The vendors that this process writes an export for.
     repeatable_searches : Turns
@@ -64,6 +66,7 @@ class Resources:
     snapshots: SnapshotArchive = field(default_factory=SnapshotArchive)
     waiting_room: WaitingRoom = field(default_factory=WaitingRoom)
     lobby: WaitingRoom = field(default_factory=WaitingRoom)
+    name_room: WaitingRoom = field(default_factory=WaitingRoom)
     exports: Turns = field(default_factory=Turns)
     repeatable_searches: Turns = field(default_factory=Turns)
 

@@ -25,7 +25,8 @@ from api.serving.stream import AsgiApp, Message, Receive, Scope, Send, refuse_re
 
 _NAMES = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 _MOST_NAMES = 1_000
-"""How many names of headers are remembered; callers choose them."""
+_LONGEST_NAME = 64
+"""How many names of headers are remembered, and of how many bytes at most; callers choose them."""
 
 MOST_WAITING = 1_000
 """Requests that are served or wait for a thread; more would be memory, and answers that nobody waits for."""
@@ -141,7 +142,7 @@ def build_environ(scope: Scope, body: bytes) -> dict[str, Any]:
 
 def _name_header(raw: bytes) -> str:
     name = f"HTTP_{raw.decode('latin-1').upper().replace('-', '_')}"
-    if len(_NAMES) < _MOST_NAMES:
+    if len(_NAMES) < _MOST_NAMES and len(raw) <= _LONGEST_NAME:
         _NAMES[raw] = name
     return name
 

@@ -123,8 +123,12 @@ class EndingProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; a trailer is none, though it looks like one (RFC 9110, 6.5.1)."""
-        if self._due is _Part.HEAD:
+        """Take a header; a trailer is none, though it looks like one (RFC 9110, 6.5.1).
+
+        Nor is one whose name has an underscore: to the application it would be the one with hyphens, which a proxy may
+        have seen to.
+        """
+        if self._due is _Part.HEAD and b"_" not in name:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:

@@ -45,11 +45,14 @@ def test_a_listed_token_that_is_there_is_taken(run: Run) -> None:
     result = run("--token", "USDC")
     assert result.exit_code == 0, result.output
     assert "not connected" not in result.stderr
+    assert "not listed" not in result.stderr
 
 
 def test_an_unlisted_token_is_taken_with_its_own_decimals(run: Run, net: MainNet) -> None:
     token = _unlisted(net, 9)
-    assert run("--token", token, "--decimals", "9").exit_code == 0
+    taken = run("--token", token, "--decimals", "9")
+    assert taken.exit_code == 0
+    assert "not listed: what its events tell counts as paid" in taken.stderr
     wrong = run("--token", token, "--decimals", "18")
     assert wrong.exit_code == 1
     assert "decimals: The token's contract says 9, not 18" in wrong.output

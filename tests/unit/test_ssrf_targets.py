@@ -95,7 +95,9 @@ def test_local_targets(address: str) -> None:
     assert LOCAL.allows(ip_address(address))
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "0.0.0.0", "224.0.0.1", "::ffff:127.0.0.1", "fe80::1"])
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "fd00:ec2::254", "0.0.0.0", "224.0.0.1", "::ffff:127.0.0.1", "fe80::1"]
+)
 def test_no_setting_allows_metadata_services_or_disguises(address: str) -> None:
     assert not LOCAL.allows(ip_address(address))
 

@@ -220,10 +220,11 @@ class ListField(fields.List[Any]):
     default_error_messages = _messages("array")
 
     def __init__(self, inner: fields.Field[Any], *, min_length: int = 0, max_length: int, **kwargs: Any) -> None:
-        length = validate.Length(min=min_length, max=max_length, error="Must have {min} to {max} items")
-        super().__init__(inner, validate=length, **kwargs)
+        self._length = validate.Length(min=min_length, max=max_length, error="Must have {min} to {max} items")
+        super().__init__(inner, validate=self._length, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> list[Any]:
         if not isinstance(value, list):
             raise expected("array", value)
+        self._length(value)  # first, since what is wrong with each of thousands takes long to say
         return super()._deserialize(value, attr, data, **kwargs)

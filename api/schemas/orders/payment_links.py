@@ -39,7 +39,7 @@ MAX_QUANTITY = 1_000_000
 WHERE_PAID = "Where the customer goes once the order is paid; `payment_order_id` and `status` are added to its query"
 WHERE_CANCELLED = "Where the customer goes who does not want to pay; with the same two parameters"
 WHERE_FAILED = "Where the customer goes when the order has failed; with the same two parameters"
-_LOST_PLUS = re.compile(r"T.* [0-9]{2}:?[0-9]{2}$", re.ASCII)
+_LOST_PLUS = re.compile(r"[^T]*T[^ ]* [0-9]{2}:?[0-9]{2}", re.ASCII)
 ORDER_EXAMPLE = "po_01kjmr9fr06kyra5w92xqnbd0m4c7t3j8vf"
 
 
@@ -52,7 +52,7 @@ class MomentField(fields.Field[datetime]):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> datetime:
         if not isinstance(value, str):
             raise expected("string", value)
-        if _LOST_PLUS.search(value):
+        if _LOST_PLUS.fullmatch(value):
             raise ValidationError("Expected + before the offset, which an address writes as %2B: a bare + is a space")
         try:
             moment = datetime.fromisoformat(value)

@@ -13,6 +13,7 @@ from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer,
 from api.domain.watched import Watched
 from api.services.ledger.evidence.evidence import PayerProof, TransactionEvidence
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, find_wrapped_coin
+from api.services.ledger.evidence.taken_again import find_taken_again
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS
 
@@ -92,6 +93,7 @@ def find_transfers(
         If a bridge's code fails at one of them.
     """
     delivered = dict(_list_deliveries(mined, watched, events, evidence))
+    taken = find_taken_again(mined.chain_id, mined.receipt.logs)
     bridge_refunds = {event.contract for _, event in events if isinstance(event, BridgeRefund)}
     found: list[Transfer] = list(delivered.values())
     for movement in evidence.movements:
@@ -108,7 +110,8 @@ def find_transfers(
             found += _make_deposit(mined, place, event, watched, bridges, evidence)
         elif isinstance(event, Delivery) and event.meant_for in watched.recipients:
             found.append(_list_redirected(mined, place, event))
-    return sorted(found, key=lambda row: row.log_index)
+    left = (replace(row, amount=row.amount - taken.get(row.log_index, 0)) for row in found)
+    return sorted(left, key=lambda row: row.log_index)
 
 
 def _list_deliveries(

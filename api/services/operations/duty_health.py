@@ -93,7 +93,7 @@ class WorkerHealth:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What an operator must look at, in words."""
+        """What an operator must look at, in words that strangers may read: they name no machine."""
         if self.write_fault:
             what, remedy = explain_fault(self.write_fault)
             result = "orders and payments are not taken"
@@ -108,10 +108,9 @@ class WorkerHealth:
         return (*undone, *unread, *itertools.starmap(self._describe_silent, self.silent.items()))
 
     def _describe_silent(self, name: str, since: timedelta) -> str:
-        said = f"the worker {name} has not been heard of for {int(since.total_seconds())} s and has not left: "
-        return said + (
-            "it was killed; start it anew unless that is done" if name in self.ended else "see whether it hangs"
-        )
+        what = "it was killed; start it anew unless that is done" if name in self.ended else "see whether it hangs"
+        said = f"a worker has not been heard of for {int(since.total_seconds())} s and has not left"
+        return f"{said}, `checkout doctor` names it: {what}"
 
 
 _LEASES = Statement(select(Lease.__table__))

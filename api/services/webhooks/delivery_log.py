@@ -38,7 +38,7 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
     Raises
     ------
     NotFound
-        If there is no such delivery, or it is another vendor's.
+        If there is no such delivery, or it is another vendor's, or of the other environment.
     Gone
         If it would be so old that it was archived.
     Conflict
@@ -49,7 +49,11 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
         owner = (
             select(WebhookDelivery.subscription_id)
             .join(WebhookSubscription)
-            .where(WebhookDelivery.id == delivery_id, WebhookSubscription.vendor_id == key.vendor_id)
+            .where(
+                WebhookDelivery.id == delivery_id,
+                WebhookSubscription.vendor_id == key.vendor_id,
+                WebhookSubscription.env_mode == key.env_mode,
+            )
         )
         subscription_id = session.scalar(owner)
         if subscription_id is not None:

@@ -33,7 +33,7 @@ def change_subscription(
         If events must not be sent to the URL.
     """
     if url is not None:
-        check_url(resources, url, key.env_mode)
+        check_url(resources, url, key)
     now = resources.clock.now()
     with resources.database.write(by=key.key_id) as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)

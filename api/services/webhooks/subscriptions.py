@@ -18,6 +18,7 @@ from api.domain.ids import IdPrefix, make_id
 from api.net.addresses import Reach
 from api.net.resolver import ResolutionFailed
 from api.net.targets import TargetRefused, parse_target, require_reachable
+from api.services.chains.waiting_room import NoPlace
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.vendors.key_management import lock_vendor
@@ -86,7 +87,7 @@ def register(
         If the vendor has too many.
     """
     _require_env(key, env_mode)
-    check_url(resources, url, key.env_mode)
+    check_url(resources, url, key)
     now = resources.clock.now()
     subscription = WebhookSubscription(
         id=make_id(IdPrefix.SUBSCRIPTION, now),
@@ -196,27 +197,30 @@ def require_active(subscription: WebhookSubscription) -> None:
         raise Conflict(f"This webhook is disabled because {reason}; POST to its /enable address first")
 
 
-def check_url(resources: Resources, url: str, env_mode: EnvMode) -> None:
-    """Refuse a URL to which no event of the environment may be sent.
+def check_url(resources: Resources, url: str, key: ApiKey) -> None:
+    """Refuse a URL to which no event of the key's environment may be sent.
 
-    A host that cannot be looked up now is taken: every delivery looks it up again, and checks what it finds.
+    A host that cannot be looked up now is taken, or while others of the vendor's are: every delivery looks it up again,
+    and checks what it finds.
 
     Raises
     ------
     InvalidData
         With the reason, at `webhook_url`.
     """
-    if env_mode == EnvMode.LIVE and url.lower().startswith("http://"):
+    if key.env_mode == EnvMode.LIVE and url.lower().startswith("http://"):
         raise InvalidData.at("webhook_url", "Plain http is for env_mode test only; use https")
-    reach = Reach.of(resources.config, env_mode)
+    reach = Reach.of(resources.config, key.env_mode)
     try:
         target = parse_target(url, reach)
         if target.address is None:
-            for address in resources.resolver.resolve(target.host, LOOKUP_S):
+            with resources.name_room.enter(key.vendor_id):
+                addresses = resources.resolver.resolve(target.host, LOOKUP_S)
+            for address in addresses:
                 require_reachable(address, reach)
     except TargetRefused as refusal:
         raise InvalidData.at("webhook_url", str(refusal)) from None
-    except ResolutionFailed:
+    except (ResolutionFailed, NoPlace):
         return
 
 

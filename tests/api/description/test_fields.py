@@ -37,6 +37,7 @@ def probe(resources: Resources, standing: Callable[..., Flask]) -> FlaskClient:
         ({"items": []}, "items", "Must have 1 to 3 items"),
         ({"items": [7]}, "items.0", "Expected object, received number"),
         ({"items": [{"title": "x", "quantity": 1}] * 4}, "items", "Must have 1 to 3 items"),
+        ({"items": [{}] * 4}, "items", "Must have 1 to 3 items"),
         ({"items": [{"title": "", "quantity": 1}]}, "items.0.title", "Must have 1 to 20 characters"),
         ({"items": [{"title": "x" * 21, "quantity": 1}]}, "items.0.title", "Must have 1 to 20 characters"),
         ({"items": [{"title": "x", "quantity": "1"}]}, "items.0.quantity", "Expected integer, received string"),

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 from adapters.feed.plan import Plan
 from api.cli.commands import main
@@ -137,6 +139,24 @@ def test_one_check_that_fails_hides_no_other(run: Run, monkeypatch: pytest.Monke
     found = {row["about"]: row["message"] for row in rows}
     assert found["redis"] == "could not be looked at: LookupError"
     assert {"market", "chains"} < found.keys()
+
+
+def test_what_an_endpoint_says_moves_no_cursor(
+    run: Run, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: one could wipe the screen, and write there that all is well."""
+    fault = {"code": -32005, "message": "\x1b[2J\x1b[Hok      chains: all is well"}
+
+    def refuse(request: Request) -> Response:
+        asked = request.get_json()
+        told = [{"id": each["id"], "error": fault} for each in (asked if isinstance(asked, list) else [asked])]
+        return Response(json.dumps(told if isinstance(asked, list) else told[0]), mimetype="application/json")
+
+    httpserver.expect_request("/").respond_with_handler(refuse)
+    monkeypatch.setenv("RPC_URLS", f"8453=http://127.0.0.1:{httpserver.port}/")
+    shown = CliRunner().invoke(main, ("doctor",), color=True).stdout
+    assert "all is well" in shown
+    assert "\x1b[2J" not in shown
 
 
 def test_an_old_schema_is_said(run: Run, make_database_url: Callable[[str], str]) -> None:

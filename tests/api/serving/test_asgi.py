@@ -16,6 +16,7 @@ from websockets.sync.client import connect
 from api.blueprints.health import NOTHING_SEEN
 from api.services.operations import duty_health
 from api.services.resources import Resources
+from api.serving import bridge
 from api.serving.asgi import compose
 from api.storage import migrations
 from tests.api.conftest import Merchant
@@ -100,6 +101,19 @@ def test_a_chunked_body_has_the_same_limit(address: str) -> None:
     answer = requests.post(f"http://{address}/v1/probe/everything", data=pieces, headers=headers, timeout=10)
     assert answer.status_code == 413
     assert answer.json()["code"] == "413"
+
+
+def test_names_of_headers_that_a_stranger_invents_are_not_kept() -> None:
+    """Found: a thousand of 60 kB each stayed in memory for good, twice."""
+    scope = {
+        "method": "GET",
+        "path": "/",
+        "query_string": b"",
+        "http_version": "1.1",
+        "headers": [(b"x" * 9_000, b"1")],
+    }
+    assert bridge.build_environ(scope, b"")[f"HTTP_{'X' * 9_000}"] == "1"
+    assert max(map(len, bridge._NAMES)) < 100
 
 
 def test_raw_bytes_in_the_query_are_no_failure(address: str) -> None:

@@ -215,6 +215,13 @@ def test_a_trailer_is_no_header(address: str) -> None:
         assert read_to_end(line).startswith(b"HTTP/1.1 400 ")  # and not 401
 
 
+def test_a_header_with_an_underscore_is_not_the_one_with_hyphens(address: str) -> None:
+    """Found: a key in `X_Api_Key` was taken, whatever a proxy does with those in `X-Api-Key`."""
+    head = GET.replace(b"\r\n\r\n", b"\r\nX_Api_Key: nobodys\r\nConnection: close\r\n\r\n")
+    with dial(address, head.replace(b"GET /healthz", b"GET /v1/tokens")) as line:
+        assert read_to_end(line).startswith(b"HTTP/1.1 200 ")  # and not 401
+
+
 def test_a_refusal_is_not_taken_for_another_requests_answer(address: str) -> None:
     question = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
     with dial(address, question, b"no request\r\n\r\n") as line:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy.orm import Session
 from werkzeug.routing import Rule
 
 from api.context import attach_resources
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, make_id
+from api.domain.payments import Unmatched
 from api.domain.scopes import ALL_SCOPES, Scope
 from api.services.resources import Resources
 from api.services.vendors.key_management import create_key, revoke_key
 from api.services.webhooks.outbox import NewEvent, publish
-from api.storage.tables import WebhookDelivery, WebhookSubscription
+from api.storage.tables import OwnedAddress, Payment, StoredQuote, WebhookDelivery, WebhookSubscription
 from api.web.security import API_PREFIXES, SCOPE
 from tests.api.conftest import Merchant
 from tests.api.storage.test_storage import order_of
@@ -39,6 +42,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/payment/<order_id>/simulate": {"action": "pay"},
     "/api/v1/webhook_subscription": {"webhook_url": "https://shop.example/hook"},
     "/api/v1/webhook_subscription/<subscription_id>/redeliver_missed": {"since": "2026-03-01T00:00:00Z"},
+    "/api/v1/unmatched_transfer/<transfer_id>/assign": {"payment_order_id": "po_1"},
     "/api/v1/branding": {"display_name": "Tea House"},
 }
 """By rule; an empty object elsewhere."""
@@ -98,9 +102,26 @@ def own(resources: Resources, merchant: Merchant, env_mode: EnvMode) -> Owned:
         data = {"payment_order_id": order_id}
         event = {"vendor_id": merchant.id, "env_mode": env_mode, "order_id": order_id, "data": data, "created_at": now}
         publish(session, NewEvent(type="payment_success", **event))  # type: ignore[arg-type]  # of several types
-        delivery_id = session.query(WebhookDelivery.id).filter_by(subscription_id=hook_id).scalar()
-    ids = {"order_id": order_id, "subscription_id": hook_id, "delivery_id": delivery_id}
+        delivery = session.query(WebhookDelivery).filter_by(subscription_id=hook_id).one()
+        ids = {"order_id": order_id, "subscription_id": hook_id, "delivery_id": delivery.id}
+        ids |= {"event_id": delivery.event_id, **own_what_was_seen(session, owner, now)}
     return Owned(merchant=merchant, env_mode=env_mode, keys=keys, ids=ids)
+
+
+def own_what_was_seen(session: Session, owner: tuple[str, EnvMode], now: datetime) -> dict[str, str]:
+    """Give a vendor a quote, and a transfer that names no order."""
+    vendor_id, env_mode = owner
+    transfer_id, quote_id = make_id(IdPrefix.TRANSFER, now), make_id(IdPrefix.QUOTE, now)
+    address, hash_ = f"0x{secrets.token_hex(20)}", f"0x{secrets.token_hex(32)}"
+    where = {"vendor_id": vendor_id, "env_mode": env_mode, "created_at": now}
+    session.add(OwnedAddress(chain_id=8453, address=address, **where))
+    moved = {"recipient": address, "sender": address, "token_address": address, "amount": 1, "state": "final"}
+    moved["unmatched_reason"] = Unmatched.NO_ORDER
+    seen = {"tx_hash": hash_, "log_index": 0, "kind": "payment", "mined_at": now, "seen_at": now, "updated_at": now}
+    session.add(Payment(public_id=transfer_id, chain_id=8453, env_mode=env_mode, **moved, **seen))
+    body = {"quote": {}, "rests_on": {}, "env_mode": env_mode}
+    session.add(StoredQuote(id=quote_id, vendor_id=vendor_id, body=body, created_at=now, expires_at=now))
+    return {"transfer_id": transfer_id, "quote_id": quote_id}
 
 
 @pytest.fixture
@@ -147,18 +168,34 @@ def test_a_key_can_do_what_its_scopes_say_and_nothing_else(
                     assert f"checkout keys create VENDOR --env {owned.env_mode} --scope {scope}" in problem["message"]
 
 
+def describe(answer: Any, ids: dict[str, str]) -> tuple[object, ...]:
+    """Return all of an answer that may tell its caller something; ids that he has sent himself tell nothing."""
+    text = answer.get_data(as_text=True)
+    for name, value in ids.items():
+        text = text.replace(value, name)
+    counted = ("X-Request-Id", "RateLimit-Remaining", "RateLimit-Reset", "Content-Length")
+    headers = {name: value for name, value in answer.headers.items() if name not in counted}
+    return answer.status_code, text, headers
+
+
 @pytest.mark.rule("keys.14", "keys.15")
-def test_no_scope_opens_what_is_anothers(app: Flask, caller: FlaskClient, owners: list[Owned]) -> None:
-    routes = [route for route in list_keyed(app) if "<" in route[1] and route[1].startswith("/api/v1/payment/")]
-    routes += [route for route in list_keyed(app) if "<" in route[1] and "webhook" in route[1]]
-    assert len(routes) > 8
+def test_no_scope_opens_what_is_anothers(
+    app: Flask, caller: FlaskClient, owners: list[Owned], resources: Resources
+) -> None:
+    """Whatever an address names: what is another's is as what does not exist, in all that an answer tells."""
+    routes = [route for route in list_keyed(app) if "<" in route[1]]
+    assert {name for _, rule in routes for name in re.findall("<(?:[a-z]+:)?([a-z_]+)>", rule)} == owners[0].ids.keys()
+    now = resources.clock.now()
     for asking in owners:
         for owning in owners:
             if asking is owning:
                 continue
+            invented = {name: make_id(IdPrefix(value.partition("_")[0]), now) for name, value in owning.ids.items()}
             for route in routes:
                 answer = asking.ask(caller, route, "all", owning.ids)
+                nothing = asking.ask(caller, route, "all", invented)
                 assert answer.status_code == 404, (route, answer.get_json())
+                assert describe(answer, owning.ids) == describe(nothing, invented), route
     lists = [route for route in list_keyed(app) if route[0] == "GET" and "<" not in route[1] and "/api/" in route[1]]
     for asking in owners:
         foreign = {each for owning in owners if owning is not asking for each in owning.ids.values()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,17 +12,23 @@ import pytest
 from sqlalchemy import insert, select, true, update
 
 from api.domain.env import EnvMode
+from api.net.addresses import IpAddress
 from api.net.client import HttpReply
+from api.services.chains.waiting_room import WaitingRoom
+from api.services.resources import Resources
+from api.services.vendors.api_keys import find_key
 from api.services.webhooks.dispatcher import Dispatcher
 from api.services.webhooks.in_flight import InFlight
 from api.services.webhooks.leases import DeliveryLease, lease_due
 from api.services.webhooks.slowness import LONG_S
+from api.services.webhooks.subscriptions import register
 from api.services.webhooks.waiting import FEW, LOOK, list_waiting, lock_due, select_waiting
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 from tests.api.conftest import START, Merchant
 from tests.api.orders.test_order_search_plans import copy_row
 from tests.support.plans import explain_all
-from tests.support.webhooks import Desk, Sent
+from tests.support.receiver import StaticResolver
+from tests.support.webhooks import HOOK, Desk, Sent
 
 THREADS = 8
 BACKLOG = 3000
@@ -231,3 +238,30 @@ def test_what_is_pending_and_not_due_is_not_gone_through(desk: Desk, merchant: M
     plans = explain_all(desk.resources.database, lambda session: list_waiting(session, WAITING, START))
     assert len(plans) == 1
     assert "next_attempt_at<" in plans[0] or "next_attempt_at <" in plans[0]
+
+
+def test_a_vendors_slow_name_server_holds_few_threads(resources: Resources, merchant: Merchant) -> None:
+    """Found: each registration waited two seconds for it, so a vendor had all threads of the service wait."""
+    gate, waiting = threading.Event(), threading.Semaphore(0)
+
+    class Slow(StaticResolver):
+        def resolve(self, host: str, timeout_s: float) -> tuple[IpAddress, ...]:
+            waiting.release()
+            gate.wait(10)
+            return super().resolve(host, timeout_s)
+
+    resolver = Slow(("93.184.216.34",))
+    slow = replace(resources, resolver=resolver, name_room=WaitingRoom(4))
+    with resources.database.read() as session:
+        key = find_key(session, merchant.headers()["X-Api-Key"], resources.clock.now())
+    assert key is not None
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(register, slow, key, HOOK, EnvMode.TEST) for _ in range(2)]
+        for _ in asked:
+            waiting.acquire(timeout=10)
+        try:
+            assert [register(slow, key, HOOK, EnvMode.TEST).url for _ in range(2)] == [HOOK] * 2
+            assert not any(each.done() for each in asked)
+        finally:
+            gate.set()
+    assert len(resolver.asked) == 2

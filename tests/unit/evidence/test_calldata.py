@@ -13,7 +13,9 @@ from adapters.chain.deployments import read_deployments
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.decoding import LONGEST, decode_payment
 from adapters.transactions.payment_builders import PaymentBuilders
-from api.services.ledger.candidates import search_addresses
+from api.domain.watched import Watched
+from api.services.ledger.candidates import BytesSearch, search_addresses
+from api.services.ledger.places import RelevanceSearch
 from routing_engine.model import Hop
 from routing_engine.reference import token_registry
 from tests.support.traces import PAYER, REFERENCE, SHOP, TOKEN, TOOL
@@ -51,6 +53,35 @@ def test_crafted_calldata_is_searched_in_one_pass_for_however_many_addresses() -
         assert not search_addresses(wanted).has_any(Counted(b"\x51" * length))
         places.append(Counted.looked)
     assert places == [16_384 - 19, 98_304 - 19]
+
+
+def test_what_was_reported_is_searched_in_one_pass_for_however_many_vendors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found: twenty reported transactions of 128 kB took three seconds of each look where there were 2,000 vendors."""
+    search = RelevanceSearch(Watched.at([f"0x5151{number:036x}" for number in range(1, 2_001)]))
+    looked: list[object] = []
+    monkeypatch.setattr(BytesSearch, "is_named_in", lambda _, text: bool(looked.append(text)))
+    asked = {"to": PAYER, "input": "0x" + "51" * 9_000}
+    logs = [{"topics": ["0x" + "51" * 32], "data": "0x" + "51" * 32}] * 2
+    assert not search.is_relevant({"logs": logs}, asked)
+    assert looked == [asked["input"]] * 2 + [logs[0]["data"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "log", "is_relevant"),
+    [
+        ({"to": SHOP}, {}, True),
+        ({"to": PAYER, "input": "0x01" + SHOP[2:] + "02"}, {}, True),
+        ({"to": PAYER, "input": "0x01"}, {"topics": ["0x" + "00" * 12 + SHOP[2:].upper()]}, True),
+        ({"to": PAYER, "input": "0x01"}, {"topics": [], "data": "0x01" + SHOP[2:]}, True),
+        ({"to": PAYER, "input": "0x01"}, {"address": SHOP, "topics": [], "data": "0x"}, True),
+        ({"to": PAYER, "input": "0x01"}, {"topics": ["0x" + "00" * 12 + PAYER[2:]], "data": "0x01"}, False),
+        ({"to": None, "input": None}, {"topics": None, "data": "0x"}, False),
+    ],
+)
+def test_a_reported_transaction_matters_if_it_calls_or_names_a_vendor(
+    asked: dict[str, Any], log: dict[str, Any], is_relevant: bool
+) -> None:
+    assert RelevanceSearch(Watched.at([SHOP])).is_relevant({"logs": [log]}, {"input": "0x", **asked}) == is_relevant
 
 
 ROUTER = next(read_deployments("uniswap_v2", 8453)).get_address("router")

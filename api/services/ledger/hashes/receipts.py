@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import rlp
 from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex, read_quantity
 from api.services.ledger.blooms import BLOOM_BYTES, make_bloom
+from api.services.ledger.hashes.encoding import encode_rlp
 from api.services.ledger.hashes.tries import compute_root
 
 LEGACY = 0x00
@@ -59,7 +59,7 @@ def hash_header(record: Mapping[str, Any]) -> str:
         if record.get(name) is None:
             break
         fields.append(_read_header_field(record, name, size))
-    return "0x" + keccak(encode_list(fields)).hex()
+    return "0x" + keccak(encode_rlp(fields)).hex()
 
 
 def encode_receipt(record: Mapping[str, Any]) -> bytes:
@@ -82,19 +82,13 @@ def encode_receipt(record: Mapping[str, Any]) -> bytes:
         logs,
     ]
     if kind in (LEGACY, ARBITRUM_LEGACY):
-        return encode_list(fields)
+        return encode_rlp(fields)
     if kind == OPTIMISM_DEPOSIT and record.get("depositReceiptVersion") is not None:
         # Between the forks Regolith and Canyon the nonce was known, but not hashed.
         fields += [read_quantity(record, "depositNonce"), read_quantity(record, "depositReceiptVersion")]
     elif kind not in TYPED | ARBITRUM_TYPED | {OPTIMISM_DEPOSIT, POLYGON_STATE_SYNC}:
         raise NotProven(f"receipts of type {kind:#x} are not known")
-    return bytes([kind]) + encode_list(fields)
-
-
-def encode_list(fields: Sequence[Any] | bytes) -> bytes:
-    """Return the RLP of byte strings, numbers and lists of them (yellow paper, appendix B)."""
-    encoded: bytes = rlp.encode(fields)
-    return encoded
+    return bytes([kind]) + encode_rlp(fields)
 
 
 def check_header(record: Mapping[str, Any], block_hash: str) -> None:

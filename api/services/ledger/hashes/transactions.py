@@ -12,18 +12,15 @@ from eth_keys.datatypes import Signature
 from eth_keys.exceptions import BadSignature
 from eth_utils.crypto import keccak
 from eth_utils.exceptions import ValidationError
-from rlp.codec import length_prefix
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex, read_quantity
-from api.services.ledger.hashes.receipts import LEGACY, OPTIMISM_DEPOSIT, POLYGON_STATE_SYNC, NotProven, encode_list
+from api.services.ledger.hashes.encoding import LIST, encode_rlp, make_prefix
+from api.services.ledger.hashes.receipts import LEGACY, OPTIMISM_DEPOSIT, POLYGON_STATE_SYNC, NotProven
 from api.services.ledger.hashes.tries import compute_root
 
 NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
 ACCESS, AUTHORIZATIONS, HASHES, CAP = "access", "authorizations", "hashes", "cap"
-
-LIST = 0xC0
-"""What the RLP of a list begins with."""
 
 _CALL = (("gas", NUMBER), ("to", MAYBE_ADDRESS), ("value", NUMBER), ("input", DATA))
 _FEES = (("maxPriorityFeePerGas", NUMBER), ("maxFeePerGas", NUMBER))
@@ -84,9 +81,9 @@ def encode_transaction(record: Mapping[str, Any]) -> bytes:
             read_quantity(record, "s", 256),
         ]
         fields = [*_encode(record, SIGNED[kind]), *signature]
-        return encode_list(fields) if kind == LEGACY else bytes([kind]) + encode_list(fields)
+        return encode_rlp(fields) if kind == LEGACY else bytes([kind]) + encode_rlp(fields)
     if kind in UNSIGNED:
-        return bytes([kind]) + encode_list(_encode(record, UNSIGNED[kind]))
+        return bytes([kind]) + encode_rlp(_encode(record, UNSIGNED[kind]))
     raise NotProven(f"transactions of type {kind:#x} are not known")
 
 
@@ -152,8 +149,7 @@ def _has_hash(record: Mapping[str, Any], encoded: bytes) -> bool:
 
 def _nest(encoded: bytes) -> bytes:
     """Return what Bor hashes of a state sync: a structure of one list, where its bytes have the list alone."""
-    header: bytes = length_prefix(len(encoded) - 1, LIST)
-    return encoded[:1] + header + encoded[1:]
+    return encoded[:1] + make_prefix(len(encoded) - 1, LIST) + encoded[1:]
 
 
 def _is_unsigned(record: Mapping[str, Any], encoded: bytes) -> bool:
@@ -168,7 +164,7 @@ def _read_kind(record: Mapping[str, Any]) -> int:
 
 def _wrap(encoded: bytes) -> bytes:
     """Return a transaction as it is sent from node to node: a typed one is a string within a list."""
-    return encoded if encoded[0] > max(SIGNED) else encode_list(encoded)
+    return encoded if encoded[0] > max(SIGNED) else encode_rlp(encoded)
 
 
 def _find_signed_parity(record: Mapping[str, Any], kind: int) -> int:
@@ -181,11 +177,11 @@ def _recover(record: Mapping[str, Any]) -> bytes:
     fields = _encode(record, SIGNED[kind])
     if kind == LEGACY and v >= FIRST_REPLAY_PROTECTED_V:
         chain_id, parity = divmod(v - FIRST_REPLAY_PROTECTED_V, 2)
-        message = encode_list([*fields, chain_id, 0, 0])
+        message = encode_rlp([*fields, chain_id, 0, 0])
     elif kind == LEGACY:
-        parity, message = v - 27, encode_list(fields)
+        parity, message = v - 27, encode_rlp(fields)
     else:
-        parity, message = v, bytes([kind]) + encode_list(fields)
+        parity, message = v, bytes([kind]) + encode_rlp(fields)
     try:
         signature = Signature(vrs=(parity, read_quantity(record, "r", 256), read_quantity(record, "s", 256)))
         return signature.recover_public_key_from_msg_hash(keccak(message)).to_canonical_address()

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import rlp
 from eth_utils.crypto import keccak
+
+from api.services.ledger.hashes.encoding import encode_rlp
 
 HASHED_FROM = 32
 """Bytes from which on a node stands in its parent as its hash; a shorter one stands there itself."""
@@ -24,8 +25,8 @@ Leaf = tuple[bytes, bytes]
 
 def compute_root(values: Iterable[bytes]) -> str:
     """Return the root of the trie that holds values by their places (yellow paper, appendix D)."""
-    leaves = sorted((_split(rlp.encode(place)), value) for place, value in enumerate(values))
-    return "0x" + keccak(rlp.encode(_make_node(leaves, 0))).hex() if leaves else EMPTY
+    leaves = sorted((_split(encode_rlp(place)), value) for place, value in enumerate(values))
+    return "0x" + keccak(encode_rlp(_make_node(leaves, 0))).hex() if leaves else EMPTY
 
 
 def _split(key: bytes) -> bytes:
@@ -50,7 +51,7 @@ def _make_node(leaves: Sequence[Leaf], depth: int) -> list[Any]:
 
 
 def _refer(node: list[Any]) -> Any:
-    encoded = rlp.encode(node)
+    encoded = encode_rlp(node)
     return keccak(encoded) if len(encoded) >= HASHED_FROM else node
 
 
