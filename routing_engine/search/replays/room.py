@@ -17,13 +17,28 @@ EASED = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 def replay_with_room(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]]:
     """Return a plan that runs, and its hops: this one, or one by which full markets are given a little less.
 
-    More may arrive at one in integers than in floats, where all that leaves its token is full.
+    More may arrive at one in integers than in floats, where all that leaves its token is full. Where all of them have
+    to be filled to the last unit, what the markets themselves say that they take counts.
 
     Raises
     ------
     QuoteRefused
         By the first market that declines whatever is done.
     """
+    try:
+        return _replay_eased(plan, amount)
+    except QuoteRefused as refusal:
+        filled = plan.fill()
+        if refusal.reason == Refusal.AMOUNT_TOO_LOW or filled.caps == plan.caps:
+            raise
+        hops = filled.replay_or_none(amount)
+        if hops is None:
+            raise
+        return filled, hops
+
+
+def _replay_eased(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]]:
+    """Return a plan that runs, of the caps that floats know; raises as `replay_with_room`."""
     tries = Counter[str]()
     while True:
         try:
