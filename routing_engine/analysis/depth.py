@@ -128,7 +128,18 @@ def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float
     token = request.token_in
     price = float(router.graph.prices[router.graph.index[token]])
     amount = max(1, int(FIRST_VALUE / price)) if price > 0 else 10**token.decimals
-    amount = _find_first_size(router, request, amount, min(levels_bps), is_known=price > 0)
+    first = _find_first_size(router, request, amount, min(levels_bps), is_known=price > 0)
+    tried = _grow(router, request, first, levels_bps)
+    if not tried:
+        first = _find_first_size(router, request, _find_less(router, request, first), min(levels_bps), is_known=False)
+        tried = _grow(router, request, first, levels_bps)
+    if not tried:
+        router.find_routes(replace(request, amount=amount)).best()
+    return tried
+
+
+def _grow(router: Router, request: RouteRequest, amount: int, levels_bps: Sequence[float]) -> list[tuple[int, Route]]:
+    """Return sizes from the first on, and their routes."""
     tried: list[tuple[int, Route]] = []
     while amount <= UNLIMITED:
         result = router.find_routes(replace(request, amount=amount))
@@ -140,9 +151,17 @@ def _try_sizes(router: Router, request: RouteRequest, levels_bps: Sequence[float
         elif tried or result.status is Status.NO_ROUTE:
             break
         amount *= GROWTH  # also where markets refuse an amount because it is too small
-    if not tried:
-        result.best()
     return tried
+
+
+def _find_less(router: Router, request: RouteRequest, amount: int) -> int:
+    """Return the next smaller size that is served, where all that there is to trade is less than the first; else 1."""
+    while amount > 1:
+        amount = max(1, amount // GROWTH)
+        result = router.find_routes(replace(request, amount=amount))
+        if result.routes or result.status is Status.NO_ROUTE:
+            break
+    return amount
 
 
 def _find_first_size(router: Router, request: RouteRequest, amount: int, level: float, *, is_known: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from routing_engine.batch.executor import Progress, TimedResult, answer_requests
@@ -11,11 +12,18 @@ from routing_engine.batch.searcher import Searcher
 from routing_engine.errors import InvalidRequest
 from routing_engine.model import Hop, Token
 from routing_engine.request import RouteRequest
+from routing_engine.request_fields import RequestOptions
 from routing_engine.route import Side
 from routing_engine.snapshot.snapshot import Snapshot
 
 SIDES = {"exact_in": Side.EXACT_IN, "sell": Side.EXACT_IN, "exact_out": Side.EXACT_OUT, "buy": Side.EXACT_OUT}
 """What a row may say, in any case; orders of exchanges say sell and buy."""
+
+OPTIONS = RequestOptions.__annotations__.keys() - {"side"}
+"""What holds for all requests of a file, so that in a row it would be passed over."""
+
+LIKENESS = 0.8
+"""From here on a name is taken for a misspelt ``side``: ``sides`` and ``sid`` are, ``size`` is not."""
 
 MAX_DIGITS = 100
 SHOWN = 60
@@ -152,7 +160,9 @@ class RowReader:
             Naming the row's field and the remedy.
         """
         if not isinstance(row, Mapping):
-            raise InvalidRequest("row", f"{_shorten(row)} does not name token_in, token_out and amount; write them all")
+            form = "an object that names token_in, token_out and amount, nor a value for each column"
+            raise InvalidRequest("row", f"{_shorten(row)} is neither {form}; write them all")
+        _check_names(row)
         return RouteRequest(
             token_in=self._find_token(row, "token_in"),
             token_out=self._find_token(row, "token_out"),
@@ -172,6 +182,15 @@ class RowReader:
             except InvalidRequest as error:
                 raise type(error)(field, error.message) from error
         return token
+
+
+def _check_names(row: Mapping[str, object]) -> None:
+    """Refuse what a caller means and nobody would read; what else stands in a row is his own."""
+    for name in row:
+        if name in OPTIONS:
+            raise InvalidRequest(name, "holds for all requests; leave it out of the rows, and give it as an option")
+        if name != "side" and get_close_matches(name.strip().lower(), ["side"], cutoff=LIKENESS):
+            raise InvalidRequest(name, "is read by nobody; did you mean side?")
 
 
 def _read_amount(row: Mapping[str, object]) -> int:

@@ -83,7 +83,8 @@ def _token_row(token: Token) -> list[int | str]:
 
 def read_tokens(document: Mapping[str, Any], path: str) -> dict[str, Token]:
     """Return the tokens of a document by their keys as the file writes them; raises as `parse`."""
-    found = {}
+    found: dict[str, Token] = {}
+    seen: dict[Token, Token] = {}
     for number, row in enumerate(_field(document, "tokens", list, path)):
         match row:
             case [int(chain_id), str(address), str(symbol), int(decimals), *rest] if (
@@ -97,6 +98,10 @@ def read_tokens(document: Mapping[str, Any], path: str) -> dict[str, Token]:
             token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
         except InvalidRequest as error:
             raise BadMarketFile(path, f"tokens.{number}.{error.field}", error.message) from error
+        known = seen.setdefault(token, token)
+        if known.decimals != decimals:
+            message = f"gives {token.key} {decimals} decimals, and a row before it {known.decimals}; list it once"
+            raise BadMarketFile(path, f"tokens.{number}", message)
         found[f"{address}@{chain_id}"] = token
     return found
 

@@ -23,6 +23,7 @@ from routing_engine.market import Market
 from routing_engine.markets import describe_kind, kinds_by_type, pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.markets.common.record import read_text
+from routing_engine.model import Token
 from routing_engine.token_fields import Transfers
 
 FAILED = "reader_failed"
@@ -76,6 +77,9 @@ def _meta(document: Mapping[str, Any], path: str) -> Mapping[str, Any]:
     meta = document.get("meta") or {}
     if not isinstance(meta, dict):
         raise BadMarketFile(path, "meta", "expected an object")
+    for name in ("chain_id", "block"):
+        if not isinstance(meta.get(name), int | None):
+            raise BadMarketFile(path, f"meta.{name}", f"expected an integer, not {meta[name]!r}")
     return meta
 
 
@@ -83,6 +87,7 @@ def _contents(pools: Any, field: str, path: str, blocks: Mapping[int, int]) -> C
     if not isinstance(pools, list):
         raise BadMarketFile(path, field, "expected a list of pools")
     markets: dict[str, Market] = {}
+    tokens: dict[Token, Token] = {}
     refused: Counter[str] = Counter()
     withdrawn = []
     for number, pool in enumerate(pools):
@@ -90,18 +95,29 @@ def _contents(pools: Any, field: str, path: str, blocks: Mapping[int, int]) -> C
             market = _market(pool)
             if market.id in markets:
                 raise PoolRefused("duplicate_id")
+            _check_decimals(market, tokens)
             markets[market.id] = market
         except PoolRefused as reason:
             refused[str(reason)] += 1
             withdrawn.append(str(pool.get("id")))
         except InvalidMarket as error:
-            raise BadMarketFile(path, f"{field}.{number}.{error.field}", error.message) from error
+            place = f"{field}.{number}.{error.field}" if error.field else f"{field}.{number}"
+            raise BadMarketFile(path, place, error.message) from error
         except _ReaderFailed as error:
             if f"{FAILED}:{error}" not in refused:
                 warnings.warn(f"{path}: {field}.{number}: {error.describe()}", RuntimeWarning, stacklevel=2)
             refused[f"{FAILED}:{error}"] += 1
             withdrawn.append(str(pool.get("id")))
     return Contents(markets=tuple(markets.values()), refused=refused, withdrawn=tuple(withdrawn), blocks=blocks)
+
+
+def _check_decimals(market: Market, tokens: dict[Token, Token]) -> None:
+    """Refuse a market that gives a token other decimals than one before it, and add its tokens."""
+    for token in market.tokens:
+        known = tokens.setdefault(token, token)
+        if known.decimals != token.decimals:
+            message = f"gives {token.key} {token.decimals} decimals, and a pool before it gives {known.decimals}"
+            raise InvalidMarket("tokens", f"{message}; give each pool the same")
 
 
 def _market(pool: Any) -> Market:

@@ -16,6 +16,9 @@ HALF = 0.5
 NEARLY_FULL = 0.99
 """Share of a cap from which on an edge may be given all that it takes."""
 
+FULL = 1.0 - 1e-6
+"""Share of a cap from which on an edge is full, but for what floats leave of it."""
+
 ROUNDED_UP = 8
 """Units by which more than planned may arrive at an edge, or be sent to it: markets on the way round inputs up."""
 
@@ -128,6 +131,19 @@ class FlowPlan:
 
     def _is_nearly_full(self, place: int) -> bool:
         return self.weights[place] > NEARLY_FULL * self.caps[place]
+
+    def fill(self) -> FlowPlan:
+        """Return the plan that gives each edge that is full all that its market takes, to the unit.
+
+        Curves of formulas end well before their markets do; those stay as they are.
+        """
+        weights, caps = list(self.weights), list(self.caps)
+        for place, (market, token_in, token_out) in enumerate(self.ends):
+            if weights[place] > FULL * caps[place]:
+                most = market.limits(token_in, token_out).max_amount_in
+                if 0 < FULL * most <= caps[place]:
+                    weights[place], caps[place] = most, most
+        return replace(self, weights=tuple(weights), caps=tuple(caps), hops=())
 
     def _buy(self, place: int, amount: int, most: int, *, is_last: bool) -> Hop:
         """Return the least input of an edge for an output, or what it gives for `most` where others can give the rest.

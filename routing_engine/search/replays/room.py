@@ -18,13 +18,28 @@ EASED = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 def replay_with_room(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]]:
     """Return a plan that runs, and its hops: this one, or one by which full markets are given a little less.
 
-    More may arrive at one in integers than in floats, where all that leaves its token is full.
+    More may arrive at one in integers than in floats, where all that leaves its token is full. Where all of them have
+    to be filled to the last unit, what the markets themselves say that they take counts; where all ends at a full
+    market, a division that gives a little less leaves room.
 
     Raises
     ------
     QuoteRefused
         By the first market that declines whatever is done.
     """
+    try:
+        return _replay_eased(plan, amount)
+    except QuoteRefused as refusal:
+        found = None
+        if refusal.reason != Refusal.AMOUNT_TOO_LOW:
+            found = _replay_filled(plan, amount) or _divide_otherwise(plan, amount)
+        if found is None:
+            raise
+        return found
+
+
+def _replay_eased(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]]:
+    """Return a plan that runs, of the caps that floats know; raises as `replay_with_room`."""
     tries = Counter[str]()
     while True:
         try:
@@ -34,12 +49,16 @@ def replay_with_room(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, 
             is_full = refusal.reason != Refusal.AMOUNT_TOO_LOW and tries[market] < len(EASED)
             eased = _ease(plan, market, EASED[tries[market]]) if is_full else None
             if eased is None:
-                divided = _divide_otherwise(plan, amount) if is_full else None
-                if divided is None:
-                    raise
-                return divided
+                raise
         tries[market] += 1
         plan = eased
+
+
+def _replay_filled(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]] | None:
+    """Return the plan that fills full markets to the unit, and its hops; None if there are none, or it does not run."""
+    filled = plan.fill()
+    hops = filled.replay_or_none(amount) if filled.caps != plan.caps else None
+    return (filled, hops) if hops else None
 
 
 def _ease(plan: FlowPlan, market_id: str, part: float) -> FlowPlan | None:
@@ -72,8 +91,7 @@ def _ease(plan: FlowPlan, market_id: str, part: float) -> FlowPlan | None:
 def _divide_otherwise(plan: FlowPlan, amount: int) -> tuple[FlowPlan, tuple[Hop, ...]] | None:
     """Return a plan that divides what is at a token a little otherwise, and its hops; None where none of these runs.
 
-    Where all of an amount ends at a full market, nothing can be sent elsewhere. But a division that gives a little less
-    leaves room.
+    Where all of an amount ends at a full market, nothing can be sent elsewhere.
     """
     leaving = Counter(plan.sources)
     places = [place for place, source in enumerate(plan.sources) if leaving[source] > 1]

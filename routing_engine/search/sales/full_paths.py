@@ -14,7 +14,6 @@ from routing_engine.jit.direct_call import Compiled
 from routing_engine.route import Side
 from routing_engine.search.allocations.allocation import Part
 from routing_engine.search.paths.path_search import replay
-from routing_engine.search.paths.single import Single
 from routing_engine.search.splits.query import Query
 
 SMALLEST_PART = 256
@@ -22,8 +21,14 @@ SMALLEST_PART = 256
 
 BISECTIONS = 24
 
+LAST_BISECTIONS = 256
+"""As many find the last unit, whatever the amount is."""
+
 UNIT = 1.0
 """What a market that rounds up may give more than its curve, smallest units."""
+
+Full = tuple[tuple[int, ...], int]
+"""The forward edges of a path, and the most that it takes."""
 
 _compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
@@ -41,7 +46,7 @@ def collect_full_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> list[Par
 
     The market that limits one is not used by the next. Empty where they cannot take it.
     """
-    request, most = query.request, list[tuple[tuple[int, ...], int]]()
+    request, most = query.request, list[Full]()
     free, left, part = allowed, request.amount, request.amount
     while left > 0:
         if len(most) == request.max_splits or query.budget.is_spent():
@@ -51,12 +56,15 @@ def collect_full_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> list[Par
         if single is None:
             part //= 2
             if part * SMALLEST_PART < request.amount:
-                return []
+                most, left = _use_up(query, most, left)
+                break
             continue
-        amount, full = _find_most(query, single, part)
+        amount, full = _find_most(query, single.edges, part, request.amount, BISECTIONS)
         most.append((single.edges, amount))
         left -= amount
         free = query.exclude(free, full)
+    if left > 0:
+        return []
     together = sum(amount for _, amount in most)
     try:
         return [(edges, _find_input(query, edges, amount * request.amount // together)) for edges, amount in most]
@@ -64,18 +72,33 @@ def collect_full_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> list[Par
         return []
 
 
-def _find_most(query: Query, single: Single, part: int) -> tuple[int, list[str]]:
-    """Return the most that the path of `part` takes, as far as it matters, and the market that declines more."""
-    most, full, low, high = part, list[str](), part, query.request.amount
-    for _ in range(BISECTIONS):
-        query.budget.spend(QUOTE * len(single.edges))
-        trial = (low + high + 1) // 2
+def _find_most(query: Query, edges: tuple[int, ...], part: int, high: int, bisections: int) -> tuple[int, list[str]]:
+    """Return the most up to `high` that a path takes which takes `part`, and the market that declines more."""
+    most, full = part, list[str]()
+    for _ in range(bisections):
+        if most >= high:
+            break
+        query.budget.spend(QUOTE * len(edges))
+        trial = (most + high + 1) // 2
         try:
-            _find_input(query, single.edges, trial)
-            low = most = trial
+            _find_input(query, edges, trial)
+            most = trial
         except QuoteRefused as refusal:
             high, full = trial - 1, [refusal.market_id]
     return most, full
+
+
+def _use_up(query: Query, paths: list[Full], left: int) -> tuple[list[Full], int]:
+    """Return paths with what bisections left of each, and what is left of an amount that is nearly all there is."""
+    coarse = query.request.amount >> BISECTIONS
+    if left > (coarse + 1) * len(paths):
+        return paths, left
+    used = list[Full]()
+    for edges, part in paths:
+        amount, _ = _find_most(query, edges, part, part + min(left, coarse + 1), LAST_BISECTIONS)
+        used.append((edges, amount))
+        left -= amount - part
+    return used, left
 
 
 def _find_input(query: Query, edges: tuple[int, ...], amount: int) -> int:

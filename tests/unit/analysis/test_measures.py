@@ -129,7 +129,7 @@ def test_depth_ends_where_liquidity_does() -> None:
     )
     (level,) = measure_depth(Router(Snapshot([least])), ONE, FAR_ONE, levels_bps=[5]).levels
     assert level[1].amount_in > 10**30, "amounts below the lane's least are no end"
-    none = replace(least, min_amount_in=1, max_amount_in=1)
+    none = replace(least, min_amount_in=2, max_amount_in=2)  # which no size that is tried meets
     with pytest.raises(InsufficientLiquidity):
         measure_depth(Router(Snapshot([none])), ONE, FAR_ONE)
     for option in ({"side": "exact_out"}, {"amount": 5}):

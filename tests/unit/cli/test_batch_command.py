@@ -27,6 +27,10 @@ ROWS: list[Any] = [
 ]
 BAD: list[tuple[Any, str, str, str]] = [
     ("text", "invalid_request", "row", "write them all"),
+    ([5], "invalid_request", "row", "nor a value for each column"),
+    (ROWS[2] | {"Side": "buy"}, "invalid_request", "Side", "did you mean side?"),
+    ({"token_in": "WETH", "token_out": "DAI", "amount": "1", "sides": "buy"}, "invalid_request", "sides", "mean side?"),
+    (ROWS[2] | {"max_hops": 1}, "invalid_request", "max_hops", "give it as an option"),
     ({"token_in": "WETH", "token_out": "USDC"}, "invalid_request", "amount", "write its digits"),
     ({"token_in": "WETH", "token_out": "USDC", "amount": 1e18}, "invalid_request", "amount", "in JSON as a string"),
     ({"token_in": "WETH", "token_out": "USDC", "amount": "0"}, "invalid_request", "amount", "must be from 1"),
@@ -82,6 +86,7 @@ def test_every_line_is_what_the_library_answers(run: Run, write: Write, market_f
 
 def test_a_bad_row_says_what_to_change_and_stops_no_other(run: Run, write: Write, market_file: Path) -> None:
     rows = [row for bad, *_ in BAD for row in (bad, ROWS[0])]
+    rows[1] = ROWS[0] | {"id": "a name of the caller's", "size": 5}
     lines = lines_of(run("batch", "--market", market_file, "--requests", write("r.json", rows)))
     assert [line["status"] for line in lines[1::2]] == ["found"] * len(BAD)
     for line, (_, status, field, message) in zip(lines[::2], BAD, strict=True):

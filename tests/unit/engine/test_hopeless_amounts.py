@@ -8,6 +8,7 @@ import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.markets import ConstantProductPool
+from routing_engine.result import Status
 from routing_engine.search.sales.selling import HOPELESS
 from tests.support.markets import market_of, token
 
@@ -74,3 +75,17 @@ def test_an_amount_without_end_is_answered(power: int) -> None:
     router = Router(Snapshot(market_of(thin)))
     request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**power * UNIT, certify=False)
     assert router.find_routes(request).status in ("found", "insufficient_liquidity")
+
+
+@pytest.mark.parametrize("limits", [(10**12, 5 * 10**11), (10**12 + 3, 10**11 + 7, 3 * 10**10), (10**24, 7 * 10**23)])
+@pytest.mark.parametrize("spare", [0, 1, 1_000])
+def test_all_that_several_markets_take_together_is_sold_to_the_last_unit(limits: tuple[int, ...], spare: int) -> None:
+    """Limits of bridges are round, and so is what people send over two of them."""
+    text = "\n".join(f"l{number}: A@1 > A@10 fee=0 {number}bps 60s" for number in range(len(limits)))
+    lanes = [replace(lane, max_amount_in=limit) for lane, limit in zip(market_of(text), limits, strict=True)]
+    router = Router(Snapshot(lanes))
+    request = RouteRequest(token_in=token("A@1"), token_out=token("A@10"), amount=sum(limits) - spare)
+    route = router.find_routes(request).best()
+    assert sum(hop.amount_in for hop in route.hops) == request.amount
+    assert {hop.market_id for hop in route.hops} == {lane.id for lane in lanes}
+    assert router.find_routes(replace(request, amount=sum(limits) + 1)).status is Status.INSUFFICIENT_LIQUIDITY

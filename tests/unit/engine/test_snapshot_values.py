@@ -87,6 +87,18 @@ def test_a_file_with_markets_of_one_id_is_refused_with_the_place(tmp_path: Path)
         Snapshot.load(path)
 
 
+def test_a_file_that_gives_a_token_two_numbers_of_decimals_is_refused_with_the_place(tmp_path: Path) -> None:
+    """The later row had counted."""
+    path = tmp_path / "market.json"
+    Snapshot(market_of(PAIRS)).save(path)
+    document = json.loads(path.read_text())
+    chain_id, address, symbol, decimals = document["tokens"][0]
+    document["tokens"].append([chain_id, address.upper().replace("0X", "0x"), symbol, decimals + 1])
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadMarketFile, match=r"tokens\.4: gives 0x\w+@1 "):
+        Snapshot.load(path)
+
+
 @pytest.mark.parametrize("build", [Snapshot, Snapshot(market_of(PAIRS)).apply])
 def test_what_is_no_market_is_refused(build: Callable[[object], Snapshot]) -> None:
     with pytest.raises(InvalidMarket, match=r"^markets: 'a' is no market; give pools and lanes, or load a file"):

@@ -86,10 +86,13 @@ def test_kybers_name_of_a_pairs_fee_is_read() -> None:
         pool_readers()["uniswap"](record | {"kyber_swapFee": None}, record["id"], read_tokens(record))
 
 
-def test_deltas_that_are_opened_as_a_market_say_how_they_are_read(tmp_path: Path) -> None:
+def test_what_is_no_market_of_pools_says_so(tmp_path: Path) -> None:
     path = tmp_path / "deltas.json"
     path.write_text(json.dumps({"meta": {}, "blocks": []}))
     with pytest.raises(BadMarketFile, match="load_deltas"):
+        Snapshot.load(path)
+    path.write_text(json.dumps({"pools": [5]}))
+    with pytest.raises(BadMarketFile, match=r"pools\.0: expected an object"):
         Snapshot.load(path)
 
 
