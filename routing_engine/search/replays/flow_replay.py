@@ -165,7 +165,7 @@ class FlowPlan:
             raise refusal
         return market.swap_exact_in(token_in, token_out, most)[0]
 
-    def plan_backwards(self, outputs: Sequence[int], amount: int) -> FlowPlan:
+    def plan_backwards(self, outputs: Sequence[int], amount: int, spare: int = ROUNDED_UP) -> FlowPlan:
         """Return the plan whose weights are the least inputs by which `amount` arrives.
 
         What is needed at a token is divided over the edges that arrive there, and what these take is needed at their
@@ -179,6 +179,8 @@ class FlowPlan:
             Proportions in which the edges share what is needed, each at least 1.
         amount : int
             What is to arrive.
+        spare : int
+            Units that are left free where a market is full, and as many of what leads there as bring one.
 
         Raises
         ------
@@ -199,7 +201,7 @@ class FlowPlan:
             need, waiting = needed[token], sum(outputs[place] for place in places)
             for place in places:
                 # Whatever more than is needed one unit of a coarse token brings must find room.
-                most = max(1, int(self.caps[place] - ROUNDED_UP * (1.0 + grains.get(self.sources[place], 0.0))))
+                most = max(1, int(self.caps[place] - spare * (1.0 + grains.get(self.sources[place], 0.0))))
                 part = max(1, need * outputs[place] // waiting)
                 hops[place] = hop = self._buy(place, part, most, is_last=place == places[-1])
                 needed[self.sources[place]] += hop.amount_in

@@ -152,9 +152,17 @@ def _run_backwards(plan: FlowPlan, outputs: Sequence[int], wanted: int) -> tuple
                 return None
             eased = _ask_less(plan, outputs, market, EASED[tries[market]])
         if eased is None:
-            return None
+            return _run_filled(plan, outputs, wanted)
         tries[market] += 1
         outputs = eased
+
+
+def _run_filled(plan: FlowPlan, outputs: Sequence[int], wanted: int) -> tuple[Hop, ...] | None:
+    """Return hops with the least inputs where full markets have to give all that they have, to the unit."""
+    with suppress(QuoteRefused):
+        backwards = plan.fill().plan_backwards(outputs, wanted, spare=0)
+        return _run(backwards, wanted, backwards.amount_in)
+    return None
 
 
 def _ask_less(plan: FlowPlan, outputs: Sequence[int], market_id: str, part: float) -> list[int] | None:

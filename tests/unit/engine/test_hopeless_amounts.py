@@ -89,3 +89,7 @@ def test_all_that_several_markets_take_together_is_sold_to_the_last_unit(limits:
     assert sum(hop.amount_in for hop in route.hops) == request.amount
     assert {hop.market_id for hop in route.hops} == {lane.id for lane in lanes}
     assert router.find_routes(replace(request, amount=sum(limits) + 1)).status is Status.INSUFFICIENT_LIQUIDITY
+    bought = replace(request, side="exact_out", amount=route.amount_out)
+    assert router.find_routes(bought).best().amount_in <= request.amount
+    most = router.find_routes(replace(request, amount=sum(limits))).best().amount_out
+    assert router.find_routes(replace(bought, amount=most + 1)).status is Status.INSUFFICIENT_LIQUIDITY
