@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.graph.graph import Graph
@@ -201,7 +202,8 @@ class FlowPlan:
             need, waiting = needed[token], sum(outputs[place] for place in places)
             for place in places:
                 # Whatever more than is needed one unit of a coarse token brings must find room.
-                most = max(1, int(self.caps[place] - spare * (1.0 + grains.get(self.sources[place], 0.0))))
+                free = ceil(spare * (1.0 + grains.get(self.sources[place], 0.0)))
+                most = max(1, int(self.caps[place]) - free)
                 part = max(1, need * outputs[place] // waiting)
                 hops[place] = hop = self._buy(place, part, most, is_last=place == places[-1])
                 needed[self.sources[place]] += hop.amount_in

@@ -152,15 +152,20 @@ def _run_backwards(plan: FlowPlan, outputs: Sequence[int], wanted: int) -> tuple
                 return None
             eased = _ask_less(plan, outputs, market, EASED[tries[market]])
         if eased is None:
-            return _run_filled(plan, outputs, wanted)
+            return _run_filled(plan, wanted)
         tries[market] += 1
         outputs = eased
 
 
-def _run_filled(plan: FlowPlan, outputs: Sequence[int], wanted: int) -> tuple[Hop, ...] | None:
+def _run_filled(plan: FlowPlan, wanted: int) -> tuple[Hop, ...] | None:
     """Return hops with the least inputs where full markets have to give all that they have, to the unit."""
+    filled = plan.fill()
     with suppress(QuoteRefused):
-        backwards = plan.fill().plan_backwards(outputs, wanted, spare=0)
+        outputs = [
+            market.swap_exact_in(token_in, token_out, part)[0].amount_out
+            for (market, token_in, token_out), part in zip(filled.ends, filled.weights, strict=True)
+        ]
+        backwards = filled.plan_backwards([max(1, each) for each in outputs], wanted, spare=0)
         return _run(backwards, wanted, backwards.amount_in)
     return None
 
