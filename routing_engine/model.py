@@ -17,6 +17,7 @@ from routing_engine.token_fields import (
     check_decimals,
     check_symbol,
     check_transfers,
+    printable,
     read_address,
 )
 from routing_engine.values import seal
@@ -134,7 +135,7 @@ class Token:
         return self.address == NATIVE_ADDRESS
 
     def __str__(self) -> str:
-        return f"{self.symbol}@{self.chain_id}"
+        return f"{printable(self.symbol)}@{self.chain_id}"
 
 
 @seal

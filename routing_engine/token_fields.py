@@ -46,6 +46,11 @@ def check_symbol(symbol: object) -> None:
         raise InvalidRequest("symbol", f"must be text, such as 'WETH', not {symbol!r}; '' where there is none")
 
 
+def printable(text: str) -> str:
+    """Replace what could steer a terminal: symbols and names come from files and chains."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
 def check_decimals(decimals: object, most: int) -> None:
     """Raise `InvalidRequest` unless these are decimals of a token of which an amount holds a whole one."""
     if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= most:

@@ -10,8 +10,9 @@ from adapters.base import UNAVAILABLE
 from adapters.cli.capture import Captured
 from adapters.cli.listing import Checked, Installed
 from adapters.rpc.endpoint_health import EndpointHealth
-from routing_engine.cli.terminal import plain_table, printable
+from routing_engine.cli.terminal import plain_table
 from routing_engine.reference.chains import CHAINS
+from routing_engine.token_fields import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

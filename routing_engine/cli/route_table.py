@@ -12,13 +12,14 @@ from rich.text import Text
 
 from routing_engine.amounts import write_duration, write_exact, write_short
 from routing_engine.certificate import ALL_FLOWS, Certificate
-from routing_engine.cli.terminal import fact_table, plain_table, printable
+from routing_engine.cli.terminal import fact_table, plain_table
 from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.paths import Path
 from routing_engine.reference.chains import CHAINS
 from routing_engine.result import RouteResult
 from routing_engine.route import Route, Side
+from routing_engine.token_fields import printable
 
 SYMBOL_WIDTH = 10
 ID_WIDTH = 14

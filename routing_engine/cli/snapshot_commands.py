@@ -18,14 +18,13 @@ from routing_engine.cli.terminal import (
     load_market,
     note,
     plain_table,
-    printable,
     reported,
     working,
     write_json,
     write_rich,
 )
 from routing_engine.errors import BadMarketFile, InvalidRequest
-from routing_engine.token_fields import Transfers
+from routing_engine.token_fields import Transfers, printable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,6 +13,7 @@ import click
 
 from routing_engine.cli import EXIT_USAGE
 from routing_engine.errors import BadFile, InvalidRequest, RoutingError
+from routing_engine.token_fields import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -165,11 +166,6 @@ def fact_table(facts: Iterable[tuple[str, Text | str]]) -> Table:
     for name, value in facts:
         table.add_row(name, value)
     return table
-
-
-def printable(text: str) -> str:
-    """Replace what could steer a terminal: symbols and names come from files and chains."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def load_market(path: Path | None, accept: Collection[Transfers] = ()) -> Snapshot:

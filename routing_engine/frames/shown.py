@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from routing_engine.frames.column import Column, Kind
+from routing_engine.token_fields import printable
 
 ROWS = 20
 """More would push what stands around the table off the screen."""
@@ -43,5 +44,5 @@ def is_numeric(column: Column) -> bool:
 
 def _shorten(text: str) -> str:
     """Cut a text, and replace what could steer a terminal: names come from files and chains."""
-    printable = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
-    return printable if len(text) <= LONGEST else f"{printable[:START]}…{printable[-END:]}"
+    shown = printable(text)
+    return shown if len(text) <= LONGEST else f"{shown[:START]}…{shown[-END:]}"

@@ -84,6 +84,12 @@ def test_amounts_are_shown_in_whole_tokens(amount: int, shown: str) -> None:
     assert WETH.show(amount) == shown
 
 
+def test_a_symbol_steers_no_terminal() -> None:
+    """`print(route)` had written what a contract calls itself as it is."""
+    hostile = Token(chain_id=1, address="0x" + "11" * 20, symbol="A\x1b[2J", decimals=6)
+    assert str(hostile) == "A\N{REPLACEMENT CHARACTER}[2J@1"
+
+
 @pytest.mark.parametrize("amount", [1.5, "1.5", True, None])
 def test_an_amount_that_is_no_integer_is_not_shown(amount: Any) -> None:
     with pytest.raises(InvalidRequest, match=f"amount: must be an int in smallest units of WETH@1, not '{amount}'"):
