@@ -35,8 +35,8 @@ part that a sale must have saved for the same to be tried again: few units may b
 """
 
 MISSED, MISSED_SOON, SOON = 2, 8, 40
-"""How often in a row the sale of a smaller input may tell of nothing cheaper; and how often within so many units of
-work, as where units are few what is enough comes and goes."""
+"""How often in a row the sale of a smaller input may tell of nothing cheaper, or go over the markets of one before; and
+how often within so many units of work, as where units are few what is enough comes and goes."""
 
 UNTIL_FOUND = 4 * PATIENCE
 """Units of work after which no larger input is sold where none was enough. A single sale far beyond the depth of many
@@ -83,25 +83,27 @@ def buy_for_less(query: Query, sell: Sell, bought: Route, least: float) -> Route
 
 def _sell_less(query: Query, sell: Sell, low: float, bought: Route, last: int) -> Route:
     """Sell what was bought for, as long as that saves any of it or of gas; then less, by halving down to `low`."""
-    is_again, missed, soon = True, 0, _find_last(query, SOON)
+    is_again, missed, alike, soon, seen = True, 0, 0, _find_last(query, SOON), set[frozenset[str]]()
     for _ in range(LOOKS):
         most = MISSED if _is_over(query, soon) else MISSED_SOON
         amount = float(bought.amount_in)
         is_near = low >= min(amount * (1.0 - ALIKE), amount - 1.0)
-        if missed > most or _is_over(query, last) or (is_near and not is_again):
+        if missed > most or alike >= MISSED or _is_over(query, last) or (is_near and not is_again):
             break
         middle = amount if is_again else sqrt(low * amount)
         sold = _sell(query, sell, middle)
         fitting = _fit(query, sold) if sold else None
+        used = frozenset(hop.market_id for hop in sold.hops) if sold else frozenset[str]()
         if sold and sold.amount_out < query.request.amount and not is_again:
             low = middle
         if fitting and float(fitting.amount_in_gross) < float(bought.amount_in_gross) * (1.0 - ALIKE):
-            bought, missed = fitting, 0
+            bought, missed, alike = fitting, 0, 0
             is_again = fitting.amount_in < (sqrt(low * amount) if low < amount else amount * (1.0 - LITTLE))
         elif is_again:
             is_again = False
         else:
-            low, missed = middle, missed + 1
+            low, missed, alike = middle, missed + 1, alike + 1 if used in seen else 0
+        seen.add(used)
     return bought
 
 

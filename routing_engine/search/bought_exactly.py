@@ -39,7 +39,7 @@ Attempt = tuple[Allocation | None, tuple[Hop, ...] | None]
 
 
 def buy_exactly(
-    query: Query, splitter: Splitter, allowed: Mask, sell: Sell, single: Single | None = None
+    query: Query, splitter: Splitter, allowed: Mask, sell: Sell | None, single: Single | None = None
 ) -> Iterator[tuple[Attempt, int]]:
     """Yield what is cheapest in exact integers, or else an allocation without hops.
 
@@ -53,8 +53,8 @@ def buy_exactly(
         Of the query.
     allowed : bool array, shape (markets,)
         Markets that may be used.
-    sell : callable
-        Sells over these markets.
+    sell : callable, optional
+        Sells over these markets, where what was bought may be sold for less.
     single : Single, optional
         What is to be better than.
     """
@@ -64,7 +64,7 @@ def buy_exactly(
     bought = single.route if single else None
     if attempt and attempt[1]:
         bought = query.build_route(attempt[1])
-    if bought:
+    if bought and sell:
         is_vast = single is None or single.price_impact > OVERSIZED_IMPACT
         less = _sell_for_less(query, sell, bought, found, purchase.open, is_vast=is_vast)
         attempt = (None, less.hops) if less else attempt

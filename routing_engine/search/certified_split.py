@@ -138,11 +138,17 @@ def _may_divide(query: Query) -> bool:
     return request.max_splits > 1 and not request.objective.time_first and not query.budget.is_spent()
 
 
-def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Iterator[Attempt]:
-    """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
+def _divide_single(
+    query: Query, splitter: Splitter, single: Single, allowed: Mask, *, is_sold: bool = False
+) -> Iterator[Attempt]:
+    """Yield allocations that are not just the single path, with their hops unless a market declines; the best first.
+
+    What is bought has been sold for less in vain if `is_sold`.
+    """
     declined = 0
     if query.request.side == Side.EXACT_OUT:
-        for attempt, cheaper in buy_exactly(query, splitter, allowed, partial(_sell, allowed=allowed), single):
+        sell = None if is_sold else partial(_sell, allowed=allowed)
+        for attempt, cheaper in buy_exactly(query, splitter, allowed, sell, single):
             yield attempt
             declined = cheaper
     else:
@@ -154,7 +160,8 @@ def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Ma
     fewer = declined if declined < query.request.max_splits else fewer
     if fewer > 1 and not query.budget.is_spent():  # what fills fewer markets may be taken
         query = query.shorten(query.request.max_hops, fewer)
-        yield from _divide_single(query, query.create_splitter(allowed, len(single.edges)), single, allowed)
+        again = query.create_splitter(allowed, len(single.edges))
+        yield from _divide_single(query, again, single, allowed, is_sold=True)
 
 
 def _divide_over_few(splitter: Splitter, single: Single, found: list[Allocation]) -> list[Allocation]:
