@@ -19,6 +19,7 @@ from routing_engine.route import Route, Side
 from routing_engine.search.certified_split import CertifiedRoutes, split_beyond_paths, split_single
 from routing_engine.search.fastest import find_fastest
 from routing_engine.search.paths.single import Single
+from routing_engine.search.sales.selling import HOPELESS
 from routing_engine.search.single_paths import find_best_single
 from routing_engine.search.splits.query import Query
 
@@ -86,7 +87,7 @@ def _compare_with_less(query: Query, answer: CertifiedRoutes, spent: int) -> Cer
 
 def _compare_with_fewer_hops(query: Query, answer: CertifiedRoutes) -> CertifiedRoutes:
     """Return an answer, or a better one over fewer hops where the answer to a sale is far from its bound."""
-    if answer.routes[0].side is Side.EXACT_OUT:
+    if answer.routes[0].side is Side.EXACT_OUT or answer.routes[0].price_impact > HOPELESS:
         return answer
     for hops in range(query.request.max_hops - 1, LEAST_HOPS - 1, -1):
         gap = answer.certificates[0].gap_bps

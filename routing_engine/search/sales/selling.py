@@ -31,9 +31,10 @@ HOPELESS, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
 is so far beyond all that there is to buy that nearly all of it is lost. So less time is spent: it is divided over a few
 short paths first. A path that begins with next to nothing at an absurd price loses the price alone."""
 
-OPEN, SMALLER = 5e-5, 1e3
-"""Relative gap of such a division, from which on it also begins with an amount that its markets could take, over all
-paths; that amount as a multiple of what the best path takes where its price halves."""
+OPEN, GROWN_SPLITS, SMALLER = 5e-5, 16, 1e3
+"""Relative gap of such a division, from which on it also grows from a part of the amount, and over how many paths: a
+hundred give up to 4 % more of the little that is left, and take a hundred times as long. Where fewer are found it also
+begins with an amount that its markets could take, as a multiple of what the best path takes where its price halves."""
 
 SMALLER_STILL = 16.0
 """By what that amount is divided, twice at most, where its markets don't take it."""
@@ -91,7 +92,7 @@ def _begin_with_fewer_hops(query: Query, single: Single, found: Allocation, allo
 
 
 def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Allocation:
-    """Return an allocation to a few short paths, or to all that serve less where that is better.
+    """Return an allocation to a few short paths, or one to more that grew from a part of it where that is better.
 
     It has the single path's bound.
     """
@@ -99,11 +100,13 @@ def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: 
     divided = [_divide_briefly(query, allowed, HOPELESS_SPLITS, short[:1])] if short else []
     judged = splitter.judge([single.get_part()], briefly=True)
     allocation = divided[0] if divided else judged
-    bound = min(judged.bound, allocation.flow_bound)
-    for divide in (_divide_smaller, grow_from_part):
-        if allocation.net * (1.0 + OPEN) < bound and not splitter.is_over:
-            other = divide(splitter, single)
-            allocation = other if other.net > allocation.net else allocation
+    bound, hops = min(judged.bound, allocation.flow_bound), query.request.max_hops
+    few = query.shorten(hops, GROWN_SPLITS).create_splitter(allowed, len(single.edges))
+    for divide, each in ((grow_from_part, few), (_divide_smaller, splitter)):
+        if allocation.net * (1.0 + OPEN) >= bound or allocation.count >= GROWN_SPLITS or splitter.is_over:
+            break
+        other = divide(each, single)
+        allocation = other if other.net > allocation.net else allocation
     return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
 
 
