@@ -1,4 +1,4 @@
 """Answers and markets as tables: for pandas, for whatever reads Arrow, and for a notebook's page.
 
-May import `fixed_point`, `market` and `model`. Begin with `table.py`.
+May import `fixed_point`, `market`, `model` and `token_fields`. Begin with `table.py`.
 """

@@ -9,7 +9,7 @@ just gives what is asked: of what is enough as much is left out as can be, and w
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, isclose, sqrt
 
 from routing_engine.deadline import count_steps
 from routing_engine.route import Route
@@ -35,7 +35,7 @@ part that a sale must have saved for the same to be tried again: few units may b
 """
 
 MISSED, MISSED_SOON, SOON = 2, 8, 40
-"""How often in a row the sale of a smaller input may tell of nothing cheaper, or go over the markets of one before; and
+"""How often in a row the sale of a smaller input may tell of nothing cheaper, or of an input that one before told; and
 how often within so many units of work, as where units are few what is enough comes and goes."""
 
 UNTIL_FOUND = 4 * PATIENCE
@@ -83,7 +83,7 @@ def buy_for_less(query: Query, sell: Sell, bought: Route, least: float) -> Route
 
 def _sell_less(query: Query, sell: Sell, low: float, bought: Route, last: int) -> Route:
     """Sell what was bought for, as long as that saves any of it or of gas; then less, by halving down to `low`."""
-    is_again, missed, alike, soon, seen = True, 0, 0, _find_last(query, SOON), set[frozenset[str]]()
+    is_again, missed, alike, soon, told = True, 0, 0, _find_last(query, SOON), list[float]()
     for _ in range(LOOKS):
         most = MISSED if _is_over(query, soon) else MISSED_SOON
         amount = float(bought.amount_in)
@@ -93,17 +93,18 @@ def _sell_less(query: Query, sell: Sell, low: float, bought: Route, last: int) -
         middle = amount if is_again else sqrt(low * amount)
         sold = _sell(query, sell, middle)
         fitting = _fit(query, sold) if sold else None
-        used = frozenset(hop.market_id for hop in sold.hops) if sold else frozenset[str]()
+        gross = float(fitting.amount_in_gross) if fitting else inf
         if sold and sold.amount_out < query.request.amount and not is_again:
             low = middle
-        if fitting and float(fitting.amount_in_gross) < float(bought.amount_in_gross) * (1.0 - ALIKE):
+        if fitting and gross < float(bought.amount_in_gross) * (1.0 - ALIKE):
             bought, missed, alike = fitting, 0, 0
             is_again = fitting.amount_in < (sqrt(low * amount) if low < amount else amount * (1.0 - LITTLE))
         elif is_again:
             is_again = False
         else:
-            low, missed, alike = middle, missed + 1, alike + 1 if used in seen else 0
-        seen.add(used)
+            low, missed = middle, missed + 1
+            alike = alike + 1 if any(isclose(gross, each, rel_tol=ALIKE) for each in told) else 0
+        told += [gross] if fitting else []
     return bought
 
 
