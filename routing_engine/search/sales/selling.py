@@ -33,7 +33,7 @@ short paths first. A path that begins with next to nothing at an absurd price lo
 
 OPEN, GROWN_SPLITS, SMALLER = 5e-5, 16, 1e3
 """Relative gap of such a division, from which on it also grows from a part of the amount, and over how many paths: a
-hundred give up to 4 % more of the little that is left, and take a hundred times as long. Where fewer are found it also
+hundred give up to 3 % more of the little that is left, and take a hundred times as long. Where fewer are found it also
 begins with an amount that its markets could take, as a multiple of what the best path takes where its price halves."""
 
 SMALLER_STILL = 16.0
