@@ -195,13 +195,13 @@ def test_what_gas_is_worth_nothing_for_begins_with_dear_gas(shared_data: Path) -
     market = recorded.market(shared_data, recorded.AUCTION)
     sale = recorded.orders(shared_data, market, 10**10)[0][473].request
     bought = Router(market).find_routes(replace(sale, side="exact_out", amount=154_090_454)).best()
-    assert bought.amount_in_gross <= 2.7e24
+    assert bought.amount_in_gross <= 2.8e24
 
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name", ["AAVE_to_GNO_5000", "GNO_to_AAVE_3500", "UNI_to_GNO_150000", "WETH_to_SHIB_500"])
 def test_amounts_beyond_liquidity_give_no_less_than_smaller_ones(shared_data: Path, name: str) -> None:
-    """From 1,000 times the scenario on, two of them once gave 7 and 9 bps less than at 300 times."""
+    """Two once gave 7 and 9 bps less at 1,000 times than at 300, one two thirds less at a billion times."""
     market = recorded.market(shared_data, recorded.RECORDINGS[0])
     router, scenarios = Router(market), recorded.golden(shared_data, market, 10**10)[0]
     request = next(scenario.request for scenario in scenarios if scenario.name == name)
@@ -211,6 +211,8 @@ def test_amounts_beyond_liquidity_give_no_less_than_smaller_ones(shared_data: Pa
         assert result.best().amount_out_net >= most * (1 - 1e-6)
         assert gap_of(result) <= 3.0
         most = max(most, result.best().amount_out_net)
+    hopeless = router.find_routes(replace(request, amount=10**9 * request.amount)).best()
+    assert hopeless.amount_out_net >= most * (1 - 1e-3)  # it is divided over fewer paths
 
 
 @pytest.mark.shared_data

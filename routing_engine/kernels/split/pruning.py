@@ -20,7 +20,7 @@ from routing_engine.kernels.vectors import add_up, copy_first, copy_rows, find_l
 from routing_engine.kernels.work import PRODUCTS, is_spent, spend
 
 NEGLIGIBLE = 1e-9
-"""Share of the amount below which a path is dropped."""
+"""Share of the amount and of the output below which a path is dropped. Far beyond depth, next to none gives much."""
 
 CANDIDATES = 3
 """Paths or edges that are tried for dropping, of which the best is dropped."""
@@ -67,7 +67,7 @@ def optimise(paths, count, problem, network, progress):
             return -np.inf, count, total
         kept, share = np.int64(0), 0.0
         for p in range(count):
-            if x[p] > NEGLIGIBLE * amount:
+            if x[p] > NEGLIGIBLE * amount or network.carried[p] > NEGLIGIBLE * value:
                 copy_first(rows[p], rows[kept], rows.shape[1])
                 x[kept] = x[p]
                 share += x[p]

@@ -25,9 +25,6 @@ SETTLED, VAIN = 1e-2, 2
 """The part of the output that a step gains at least, and after how many in a row that gain less no part begins anew.
 From there on each is so many times the last as the square of what that was."""
 
-TRIES = 8
-"""How many paths are tried at most for what is left, where that already serves."""
-
 NOTHING = Allocation.from_parts([], 1, 1)
 
 
@@ -76,20 +73,23 @@ def _begin_with_flows(splitter: Splitter, part: float, price: float) -> Allocati
 
 
 def _enlarge(splitter: Splitter, parts: list[Part], amount: float, enough: float = -inf) -> Allocation:
-    """Return an allocation of an amount that begins with paths, the first that nets enough, or the best.
+    """Return an allocation of an amount that begins with paths of a part of it.
 
-    All take as much more at first. Of those that are left what they took, the largest takes the rest, then the next.
+    All take as much more at first. Where that nets less than `enough`, one takes the rest beside the others as they
+    were, whichever gives most so.
     """
-    scale, by_size = amount / sum(map(_get_input, parts)), sorted(parts, key=_get_input, reverse=True)
+    scale, rest = amount / sum(map(_get_input, parts)), amount - sum(map(_get_input, parts))
     best = splitter.improve([(edges, part * scale) for edges, part in parts], longer=True, is_judged=False)
-    for place, (edges, _) in enumerate(by_size):
-        is_enough = best.net >= enough or place >= TRIES
-        if (is_enough and best.net > -inf) or splitter.is_over:
+    if best.net > -inf and best.net >= enough:
+        return best
+    fitted = NOTHING
+    for place, (edges, part) in enumerate(parts):
+        if splitter.is_over:
             break
-        others = by_size[:place] + by_size[place + 1 :]
-        rest = amount - sum(map(_get_input, others))
-        best = max(best, splitter.improve([*others, (edges, rest)], longer=True, is_judged=False), key=_get_net)
-    return best
+        fitted = max(fitted, splitter.fit([*parts[:place], (edges, part + rest), *parts[place + 1 :]]), key=_get_net)
+    if fitted.net == -inf:
+        return best
+    return max(best, splitter.improve(fitted.list_parts(), longer=True, is_judged=False), key=_get_net)
 
 
 def _get_net(allocation: Allocation) -> float:

@@ -161,12 +161,13 @@ class Splitter:
         return choose_better(allocation, self._improve(fewer.list_parts(), problem, is_judged=is_asked))
 
     def improve(self, starts: Sequence[Part], *, longer: bool = False, is_judged: bool = True) -> Allocation:
-        """Improve an allocation by further paths, as long as its net output grows; a split also by longer ones.
-
-        Without a bound, where nobody asks for one, that takes less time.
-        """
+        """Improve an allocation by further paths, a split also by longer ones; without a bound in less time."""
         max_hops = self.request.max_hops if longer and self._may_be_longer(len(starts)) else self._problem.max_hops
         return self._improve(starts, self._problem._replace(max_hops=max_hops), is_judged=is_judged)
+
+    def fit(self, starts: Sequence[Part]) -> Allocation:
+        """Allocate to just these paths, without a bound."""
+        return self._improve(starts, self._problem, JUDGE_BRIEFLY, is_judged=False)
 
     def with_problem(self, problem: SplitProblem) -> Splitter:
         """Return a splitter of the same request to whose kernels this is given."""
