@@ -110,7 +110,7 @@ class Screened:
     rejected : frozenset of str
         With whom nothing must be exchanged.
     in_vain : frozenset of str
-        At whom it failed, and not at others.
+        At whom it failed when it was asked about nobody else, and not at others.
     unasked : frozenset of str
         For whom there was no time, or all while it is away.
     """
@@ -131,8 +131,8 @@ class ScreenMemory:
     _screen: Screen = nobody
     _said: dict[str, tuple[datetime, bool]] = field(default_factory=dict)
     """When something was said of an address, and whether it is rejected."""
-    _failed: dict[str, None] = field(default_factory=dict)
-    """In the order in which they were asked about last."""
+    _failed: dict[str, bool] = field(default_factory=dict)
+    """Whether it was an address by itself; in the order in which they were asked about last."""
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, screen: Screen, people: Iterable[str], now: datetime) -> Screened:
@@ -150,7 +150,7 @@ class ScreenMemory:
         is_there = said > 0 or (failures > 0 and time.monotonic() < ends and self._knows_anybody(screen))
         known = {each: self._recall(each, now) for each in wanted}  # once: what is forgotten meanwhile is unknown
         left = frozenset(each for each, is_rejected in known.items() if is_rejected is None)
-        in_vain = frozenset(each for each in left if is_there and each in self._failed)
+        in_vain = frozenset(each for each in left if is_there and self._failed.get(each))
         rejected = frozenset(each for each, is_rejected in known.items() if is_rejected)
         return Screened(rejected=rejected, in_vain=in_vain, unasked=left - in_vain)
 
@@ -191,7 +191,7 @@ class ScreenMemory:
         except Exception as fault:  # a stranger's code: whatever goes wrong in it, no payment is taken unchecked
             log.warning("screening_failed", kind=type(fault).__name__, addresses=len(part))
             with self._lock:
-                _renew(self._failed, dict.fromkeys(part))
+                _renew(self._failed, dict.fromkeys(part, len(part) == 1))
             return False
         with self._lock:
             _renew(self._said, {each: (now, each in rejected) for each in part})

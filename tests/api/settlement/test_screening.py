@@ -13,6 +13,7 @@ from api.context import build_resources
 from api.domain.errors import InvalidData
 from api.services.chains.screening import KEPT, MOST_AT_ONCE, Screened, ScreenMemory
 from api.services.resources import Resources
+from api.services.settlement.watching.doubtful_blocks import count_doubts
 from api.services.simulator.wallet import PAYER
 from api.services.vendors.settlement_accounts import check_account
 from tests.support.shop import Shop
@@ -108,6 +109,29 @@ def test_who_can_not_be_asked_about_keeps_nobody_else_waiting(shop: Shop) -> Non
     shop.wait(30)
     shop.wait(3)
     assert shop.history(other)[-1] == "success/"
+
+
+def test_at_whom_it_fails_for_a_day_from_him_nothing_is_taken(shop: Shop) -> None:
+    """Otherwise his block would be in doubt for ever, and all that waits for blocks that are not."""
+
+    def broken(addresses: Collection[str]) -> Collection[str]:
+        if SOMEBODY in addresses:
+            raise KeyError
+        return ()
+
+    shop = replace(shop, resources=replace(shop.resources, screen=broken))
+    order_id, other = shop.create(), shop.create()
+    send(shop, order_id, PRICE, sender=SOMEBODY)
+    shop.simulate(other, "pay")
+    shop.wait(3)
+    assert (shop.history(order_id), shop.history(other)[-1]) == (["created/"], "success/")
+    for hours in 23, 2:
+        shop.clock.advance(hours=hours)
+        shop.wait(3)
+        with shop.resources.database.read() as session:
+            assert bool(count_doubts(session)) == (hours == 23)
+    assert shop.history(order_id)[-1] == "failed/screening_rejected"
+    assert [each["from"] for each in shop.order(order_id)["transfers"]] == [SOMEBODY]
 
 
 def test_what_a_screen_has_said_holds_for_a_while_and_is_asked_about_again() -> None:
