@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -86,16 +87,26 @@ def find_screen(name: str | None) -> Screen:
     return screen
 
 
-def is_rejected(screen: Screen, address: str) -> bool:
-    """Return whether nothing must be exchanged with an address.
+def is_rejected(screen: Screen, place: AbstractContextManager[None], *addresses: str) -> bool:
+    """Return whether nothing must be exchanged with one of these addresses, for a request that waits for the answer.
+
+    Parameters
+    ----------
+    place : context manager
+        Of a waiting room: the screen may take its time, and anybody names wallets.
 
     Raises
     ------
     ServiceUnavailable
-        If the screen can't say now: nothing is built or sent until it can.
+        If the screen can't say now, or too many wait for it: nothing is built or sent until it can.
     """
+    if screen is nobody:
+        return False
     try:
-        return bool(screen([address]))
+        with place:
+            return bool(screen(addresses))
+    except ServiceUnavailable:
+        raise
     except Exception as error:  # a stranger's code: whatever goes wrong in it, nothing is exchanged unchecked
         log.warning("screening_failed", kind=type(error).__name__)
         raise ServiceUnavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
