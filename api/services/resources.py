@@ -14,7 +14,7 @@ from api.domain.turns import Turns
 from api.net.resolver import Resolver, SystemResolver
 from api.secrets.box import SecretBox, open_box
 from api.services.chains.chain_access import ChainAccess
-from api.services.chains.screening import Screen, nobody
+from api.services.chains.screening import Screen, ScreenMemory, nobody
 from api.services.chains.waiting_room import WaitingRoom
 from api.services.market.market import MarketService
 from api.services.market.search_turns import SearchTurns
@@ -34,6 +34,8 @@ class Resources:
         The chains that are watched for payments, real or simulated; none for an environment without chains.
     screen : Screen
         Says with which addresses nothing must be exchanged.
+    screened : ScreenMemory
+        What it has said of payers lately.
     memory : ShortMemory
         What this process looked up a moment ago.
     searches : SearchTurns
@@ -61,6 +63,7 @@ class Resources:
     chain_access: Mapping[EnvMode, ChainAccess] = field(default_factory=dict)
     ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
     screen: Screen = nobody
+    screened: ScreenMemory = field(default_factory=ScreenMemory)
     memory: ShortMemory = field(default_factory=ShortMemory)
     searches: SearchTurns = field(default_factory=SearchTurns)
     snapshots: SnapshotArchive = field(default_factory=SnapshotArchive)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import Any
-from urllib.parse import quote_from_bytes
 
-from a2wsgi import WSGIMiddleware
 from flask import Flask
 
 from api import create_app
@@ -22,8 +19,9 @@ from api.services.orders.order_versions import read_versions
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.serving import order_stream
-from api.serving.bridge import WsgiBridge, read_first
+from api.serving.bridge import WsgiBridge
 from api.serving.order_stream import OrderStream
+from api.serving.pieces import PieceBridge
 from api.serving.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send, refuse_request
 
 HEALTHZ = "/healthz"
@@ -36,23 +34,20 @@ EXPORT_THREADS = 4
 def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     """Serve `flask_app` on `threads` threads, and the streams of routes and of orders' news beside it."""
     http = WsgiBridge(flask_app.wsgi_app, threads=threads)
-    wsgi = _flag_end_of_body(flask_app.wsgi_app)
-    # Their own Scope type is narrower.
-    streams: Any = WSGIMiddleware(wsgi, workers=STREAM_THREADS)
     resources = get_resources_of(flask_app)
-    # Whoever reads slowly holds a thread; it is none of those that serve everybody else.
-    exports: Any = WSGIMiddleware(wsgi, workers=EXPORT_THREADS)
-    stream = RouteStream(read_first(streams), key_is_known=_key_lookup(resources))
+    stream = RouteStream(PieceBridge(flask_app.wsgi_app, threads=STREAM_THREADS), key_is_known=_key_lookup(resources))
+    # A page of a file takes its time; the thread is none of those that serve everybody else.
+    exports = PieceBridge(flask_app.wsgi_app, threads=EXPORT_THREADS)
     news = OrderStream(http, read_versions=partial(read_versions, resources.database))
     health = WsgiBridge(flask_app.wsgi_app, threads=HEALTH_THREADS)
-    apps: dict[str, AsgiApp] = {PATH: stream, HEALTHZ: health, **dict.fromkeys(EXPORT_PATHS, read_first(exports))}
+    apps: dict[str, AsgiApp] = {PATH: stream, HEALTHZ: health, **dict.fromkeys(EXPORT_PATHS, exports)}
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and scope["path"] != PATH:
             await refuse_request(scope, send, 404, MESSAGES[404])
             return
         app = news if _asks_for_news(scope) else apps.get(scope.get("path", ""), http)
-        await app(_encode_query(scope), receive, send)
+        await app(scope, receive, send)
 
     return asgi
 
@@ -124,21 +119,3 @@ def _key_lookup(resources: Resources) -> Callable[[str], bool]:
             return True
 
     return is_known
-
-
-def _flag_end_of_body(app: Callable[..., Iterable[bytes]]) -> Any:
-    """Say that reading stops at the body's end; without it a chunked body would count as empty."""
-
-    def with_flag(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        environ["wsgi.input_terminated"] = True
-        return app(environ, start_response)
-
-    return with_flag
-
-
-def _encode_query(scope: Scope) -> Scope:
-    """Percent-encode raw bytes in the query, which a2wsgi would fail on."""
-    query = scope.get("query_string", b"")
-    if query.isascii():
-        return scope
-    return {**scope, "query_string": quote_from_bytes(query, safe="%&=+;,/?:@!$'()*~-._").encode("ascii")}

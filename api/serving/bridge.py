@@ -1,9 +1,8 @@
 """From the event loop to the Flask application and back, once for each request.
 
 `a2wsgi` passes each part of a request and of its answer over by itself, since both may be long. Here both are whole: a
-body has 64 kB at most, and what streams is served beside (`asgi.py`). So the loop reads a body before it takes a
-thread, a slow sender holds none, and one hand-over each way is all that is left (ADR 47). Of what streams the body is
-read so too (`read_first`).
+body has 64 kB at most, and what is made piece by piece is served beside (`pieces.py`). So the loop reads a body before
+it takes a thread, a slow sender holds none, and one hand-over each way is all that is left (ADR 47).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 
 from api.bodies.request_body import MAX_BODY_BYTES
 from api.serving.loop_threads import LoopThreads, NoThread
-from api.serving.stream import AsgiApp, Message, Receive, Scope, Send, refuse_request
+from api.serving.stream import Message, Receive, Scope, Send, refuse_request
 
 _NAMES = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 _MOST_NAMES = 1_000
@@ -71,7 +70,7 @@ class WsgiBridge:
         """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']}: only requests are served here")
-        body = await _read_body(receive)
+        body = await read_body(receive)
         if body is None:
             return  # whoever asked is gone
         answer = None if self._waiting >= MOST_WAITING else await self._serve(scope, receive, body)
@@ -99,18 +98,23 @@ class WsgiBridge:
         """Have a request answered, unless nobody waits for it any more."""
         if turn.has_left or time.monotonic() > turn.ends:
             return None
-        start: Message = {"type": "http.response.start"}
-
-        def begin(status: str, headers: list[tuple[str, str]], _error: Any = None) -> None:
-            start["status"] = int(status[:3])
-            start["headers"] = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-
-        parts = self._app(build_environ(scope, body), begin)
+        start, parts = ask_application(self._app, scope, body)
         try:
             whole = b"".join(parts)
         finally:
             getattr(parts, "close", lambda: None)()
         return start, {"type": "http.response.body", "body": whole}
+
+
+def ask_application(app: Callable[..., Iterable[bytes]], scope: Scope, body: bytes) -> tuple[Message, Iterable[bytes]]:
+    """Return how the answer of a WSGI application begins, and its parts, which are to be closed after use."""
+    start: Message = {"type": "http.response.start"}
+
+    def begin(status: str, headers: list[tuple[str, str]], _error: Any = None) -> None:
+        start["status"] = int(status[:3])
+        start["headers"] = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+    return start, app(build_environ(scope, body), begin)
 
 
 def build_environ(scope: Scope, body: bytes) -> dict[str, Any]:
@@ -155,24 +159,7 @@ async def _watch_caller(receive: Receive, served: Future[Answer | None], turn: T
     news.cancel()
 
 
-def read_first(app: AsgiApp) -> AsgiApp:
-    """Have the body of a request read before `app` takes a thread for it: who sends it slowly holds none."""
-
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _read_body(receive)
-        if body is None:
-            return  # whoever asked is gone
-        parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive_whole() -> Message:
-            return parts.pop() if parts else await receive()
-
-        await app(scope, receive_whole, send)
-
-    return serve
-
-
-async def _read_body(receive: Receive) -> bytes | None:
+async def read_body(receive: Receive) -> bytes | None:
     """Return the body, of one that is too long what shows that; None once the caller is gone."""
     body = b""
     while True:

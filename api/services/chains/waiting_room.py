@@ -16,8 +16,9 @@ from api.domain.errors import ServiceUnavailable
 
 PLACES = 8
 RETRY_S = 5
-BALANCES = 0
-"""Stands for all chains whose balances are asked for together; no chain has this number."""
+BALANCES, SCREEN = 0, -1
+"""Stand for all chains whose balances are asked for together, and for the operator's check of addresses; no chain has
+these numbers."""
 
 
 class NoPlace(ServiceUnavailable):
@@ -45,7 +46,7 @@ class WaitingRoom:
         Parameters
         ----------
         awaited : hashable
-            A chain's number, or on whose account a name is looked up.
+            A chain's number, what stands for others, or on whose account a name is looked up.
 
         Raises
         ------
@@ -54,7 +55,7 @@ class WaitingRoom:
         """
         with self._lock:
             if self._inside[awaited] >= self._each or self._inside.total() >= self._places:
-                raise NoPlace("Too many wait for this chain just now; try again", retry_after_s=RETRY_S)
+                raise NoPlace("Too many wait for this just now; try again", retry_after_s=RETRY_S)
             self._inside[awaited] += 1
         try:
             yield

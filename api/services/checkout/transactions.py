@@ -23,6 +23,7 @@ from api.services.chains.trials import (
     list_needs,
     read_allowances,
 )
+from api.services.chains.waiting_room import SCREEN
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import (
     OrderQuoteRefusal,
@@ -133,7 +134,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
 
 def _require_accepted(resources: Resources, payer: str) -> None:
     """Refuse a wallet that the operator's screen rejects, before it has sent anything."""
-    if is_rejected(resources.screen, payer):
+    if is_rejected(resources.screen, resources.waiting_room.enter(SCREEN), payer):
         raise OrderQuoteRefused(OrderQuoteRefusal.REJECTED, "Payments from this wallet are not accepted")
 
 

@@ -92,7 +92,7 @@ def open_desk(resources: Resources, query: RouteQuery, env_mode: EnvMode, *, has
         wallet=wallet,
         access=access,
         builders=_load_builders() if access is None else access.builders,
-        rejected=_refuse_rejected(resources, wallet),
+        rejected=_refuse_rejected(resources, wallet, has_key=has_key),
         has_key=has_key,
     )
 
@@ -103,10 +103,10 @@ def _load_builders() -> PaymentBuilders:
     return PaymentBuilders.load()
 
 
-def _refuse_rejected(resources: Resources, wallet: Wallet) -> Untried | None:
+def _refuse_rejected(resources: Resources, wallet: Wallet, *, has_key: bool) -> Untried | None:
     """Return why nothing is built for a wallet, where the operator's screen has a say."""
     try:
-        if any(is_rejected(resources.screen, address) for address in {wallet.payer, wallet.recipient}):
+        if is_rejected(resources.screen, resources.lobby.enter(int(has_key)), *{wallet.payer, wallet.recipient}):
             return Untried(LegStatus.WALLET_REJECTED, "Nothing is built for this payer or recipient")
     except ServiceUnavailable:
         return Untried(LegStatus.NO_ANSWER, "The check of addresses does not answer; ask again")

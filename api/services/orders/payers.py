@@ -11,6 +11,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, ServiceUnavailable
 from api.domain.ids import make_reference
 from api.services.chains.screening import is_rejected
+from api.services.chains.waiting_room import SCREEN
 from api.services.chains.wallets import has_acted, has_key, is_same_wallet, refuses_coin
 from api.services.resources import Resources
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
@@ -117,7 +118,7 @@ def require_accepted(resources: Resources, recipient: str) -> None:
     InvalidData
         Naming `to`.
     ServiceUnavailable
-        If the screen does not answer.
+        If the screen does not answer, or too many wait for it.
     """
-    if recipient and is_rejected(resources.screen, recipient):
+    if recipient and is_rejected(resources.screen, resources.waiting_room.enter(SCREEN), recipient):
         raise InvalidData.at("to", "Rejected by the check of addresses")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import socket
 import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import requests
 from flask import Flask
 from sqlalchemy import text
 
@@ -20,13 +22,17 @@ from api.domain.order_filter import OrderFilter
 from api.services.orders.csv_cells import make_safe
 from api.services.orders.export import COLUMNS, PAGE, export_orders
 from api.services.resources import Resources
+from api.serving import asgi
 from tests.api.conftest import Merchant
 from tests.support.shop import Shop
 from tests.support.simulated_payments import send
+from tests.support.stream import served
 
 Check = Callable[..., None]
 PATH = "/api/v1/payment.csv"
 MANY = 20_000
+LONG = 20
+"""Pages of a file of which more is left than both sides of a connection keep."""
 STRETCH = 10
 """Pages over which memory is measured, twice."""
 
@@ -225,6 +231,25 @@ def test_one_export_of_a_vendor_at_a_time(shop: Shop, other_merchant: Merchant, 
     assert len(read(shop)) == len(read(shop)) == 1
     assert shop.client.head(PATH, headers=shop.merchant.headers(), buffered=True).status_code == 200
     assert len(read(shop)) == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
+def test_who_reads_slowly_keeps_nobody_else_waiting(
+    shop: Shop, other_merchant: Merchant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: two vendors, or four customers' slow lines, kept all others from their files for as long as they liked."""
+    monkeypatch.setattr(asgi, "EXPORT_THREADS", 1)
+    multiply(shop.resources, shop.create(metadata={"note": "x" * 1000}), LONG * PAGE)
+    with served(shop.client.application) as address, socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        host, _, port = address.partition(":")
+        line.connect((host, int(port)))
+        key = shop.merchant.headers()["X-Api-Key"]
+        line.sendall(f"GET {PATH} HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\n\r\n".encode())
+        assert line.recv(12) == b"HTTP/1.1 200"
+        assert requests.get(f"http://{address}{PATH}", headers=shop.merchant.headers(), timeout=20).status_code == 429
+        answer = requests.get(f"http://{address}{PATH}", headers=other_merchant.headers(), timeout=20)
+        assert answer.text.count("\r\n") == 1
 
 
 def test_exports_have_a_rate_limit_of_their_own(make_app: Callable[..., Flask], merchant: Merchant) -> None:

@@ -19,6 +19,7 @@ from api.app import build_app
 from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
 from api.services.chains.chain_access import ChainAccess
+from api.services.chains.screening import Screen
 from api.services.chains.waiting_room import WaitingRoom
 from api.services.resources import Resources
 from routing_engine import Hop, Token
@@ -26,7 +27,7 @@ from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
 from tests.support.shop import Shop
-from tests.support.stream import served
+from tests.support.stream import QUICK, served
 
 on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 """What waits has asked the database already."""
@@ -37,6 +38,7 @@ THREADS = 4
 """Of the server that `served` runs."""
 MANY = 3 * THREADS
 SOON_S = 1.0
+PAYER = "0x" + "5a" * 20
 
 
 class NoBridge:
@@ -69,12 +71,16 @@ def asked(url: str, bodies: Collection[dict[str, Any]]) -> Iterator[list[Any]]:
 
 
 @pytest.fixture
-def hung(resources: Resources, merchant: Merchant, clock: SettableClock) -> Iterator[tuple[str, str, str]]:
-    """A server whose chains hang: its address, an order, and a quote for it."""
+def hung(
+    resources: Resources, merchant: Merchant, clock: SettableClock, request: pytest.FixtureRequest
+) -> Iterator[tuple[str, str, str]]:
+    """A server whose chains hang, or whose screen does: its address, an order, and a quote for it."""
     chain = HungChain()
     chains: Any = {BASE: chain, OPTIMISM: chain}
     access = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
     real = replace(resources, chain_access={EnvMode.TEST: access}, waiting_room=WaitingRoom(THREADS // 2))
+    if hasattr(request, "param"):
+        real = replace(real, screen=request.param(chain), lobby=WaitingRoom(THREADS // 2))
     app = build_app(real)
     shop = Shop(client=app.test_client(), resources=real, clock=clock, merchant=merchant)
     order_id = shop.create(order_price={"currency": "USDC", "amount": 42_500_000, "decimals": 6})
@@ -125,6 +131,33 @@ def test_balances_on_chains_that_hang_keep_nobody_else_waiting(
         told = [each.result() for each in answers if each.done()]
         assert len(told) == MANY - 1
         assert all({row["chain_id"] for row in each.json()["unread"]} == {BASE, OPTIMISM} for each in told)
+
+
+def hang_screen(chain: HungChain) -> Screen:
+    def screen(addresses: Collection[str]) -> Collection[str]:
+        chain.is_let_go.wait(3)
+        raise TimeoutError
+
+    return screen
+
+
+@on_one_database
+@pytest.mark.parametrize("hung", [hang_screen], indirect=True)
+@pytest.mark.parametrize("what", ["payments", "routes"])
+def test_a_check_of_addresses_that_hangs_keeps_nobody_else_waiting(hung: tuple[str, str, str], what: str) -> None:
+    """Found: who only named a wallet held a thread of the server for as long as the operator's check took."""
+    address, order_id, quote_id = hung
+    url = f"http://{address}/payment/{order_id}/transactions"
+    bodies = [{"quote_id": quote_id, "payer": wallet} for wallet in wallets(MANY)]
+    if what == "routes":
+        url = f"http://{address}/v1/routes"
+        bodies = [{**QUICK, "payer": PAYER, "recipient": PAYER}] * MANY
+    with asked(url, bodies) as answers:
+        require_prompt(address, order_id)
+        told = [each.result() for each in answers if each.done()]
+        assert len(told) == MANY - 1, "the check has half of the places"
+        if what == "payments":
+            assert {(each.status_code, each.headers["Retry-After"]) for each in told} == {(503, "5")}
 
 
 def test_a_place_is_given_back_whatever_happens() -> None:

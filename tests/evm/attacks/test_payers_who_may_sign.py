@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
@@ -128,6 +129,36 @@ def test_whoever_pays_or_is_drawn_from_is_screened(shop: ChainShop, who: str) ->
         shop.pass_time(2)
         watch(resources)
     assert shop.outcome(order_id) == ("success/" if who == "nobody" else "processing/screening_rejected")
+
+
+def test_at_whom_the_screen_fails_only_he_waits(shop: ChainShop) -> None:
+    """Found: the whole chain did, for as long as he liked. What was read in vain is read again."""
+    (thiefs, thiefs_reference), (order_id, reference) = shop.order(), shop.order()
+    thief, customer = shop.customer(BASE, "thief"), shop.customer(BASE, "customer")
+    fails = {thief.address}
+
+    def screen(addresses: Collection[str]) -> Collection[str]:
+        if not fails.isdisjoint(addresses):
+            raise KeyError
+        return ()
+
+    resources = replace(shop.shop.resources, screen=screen)
+
+    def look() -> None:
+        for _ in range(2):
+            shop.pass_time(2)
+            watch(resources)
+
+    thief.pay(shop.token(BASE), shop.address, PRICE, thiefs_reference, mine=False)
+    customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    look()
+    assert [shop.outcome(each) for each in (thiefs, order_id)] == ["created/", "success/"]
+    shop.pass_time(30)
+    look()
+    fails.clear()
+    shop.pass_time(60)
+    look()
+    assert shop.outcome(thiefs) == "success/"
 
 
 def test_a_bundler_and_who_else_is_in_the_bundle_are_not_screened(shop: ChainShop, entry: Contract) -> None:

@@ -39,7 +39,8 @@ def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None)
     had_counted = row.state in COUNTED
     row.updated_at = assessment.now
     if number not in observation.canonical or observation.canonical[number].hash != row.block_hash:
-        if (row.tx_hash, row.log_index) not in observation.seen:  # else this look has it in another block
+        # Else this look has it in another block.
+        if (row.tx_hash, row.log_index) not in observation.seen | observation.unscreened:
             lose_payment(row, assessment.now)
         return False
     row.confirmations = observation.confirmations(number)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
-from api.domain.ledger import Head, Proof
+from api.domain.ledger import Doubt, Head, Proof
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, list_people
 from api.storage.tables import PaymentOrder
 
@@ -41,6 +41,10 @@ class ChainObservation:
     checked, vanished : sequence of int
         Rows of payments that are checked by `canonical` or `ends_at`, and of those that lie in another block than what
         else their transactions moved. A look that found much does a portion of each in a transaction.
+    unscreened : frozenset of (str, int)
+        What the look has found beside `transfers`: of whoever has to do with it nobody could say whether it is taken.
+    put_off, in_vain : sequence of Doubt
+        The blocks of those, where nobody was asked about them, and where the screen failed at somebody.
     """
 
     env_mode: EnvMode
@@ -57,6 +61,9 @@ class ChainObservation:
     seen: frozenset[TransferKey] = frozenset()
     checked: Sequence[int] = ()
     vanished: Sequence[int] = ()
+    unscreened: frozenset[TransferKey] = frozenset()
+    put_off: Sequence[Doubt] = ()
+    in_vain: Sequence[Doubt] = ()
 
     def is_rejected(self, transfer: Transfer) -> bool:
         """Whether nothing is taken from somebody who had to do with a transfer."""

@@ -71,7 +71,7 @@ def divide(session: Session, observation: ChainObservation) -> Portions:
     blocks: dict[int, CanonicalBlock] = {each.block.number: each.block for each in work[most:]}
     return Portions(
         portions=portions or [replace(observation, transfers=(), seen=seen)],
-        put_off=tuple(Doubt(block=each, told_by=HINT) for each in blocks.values()),
+        put_off=(*(Doubt(block=each, told_by=HINT) for each in blocks.values()), *observation.put_off),
     )
 
 

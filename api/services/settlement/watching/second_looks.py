@@ -47,7 +47,8 @@ def _settle_doubts(chain: WatchedChain, asked: Sequence[Doubt]) -> None:
     observation = observe_chain(chain, settlement.transfers)
     with credit_all(chain, observation) as written:
         put_off = {each.block.number for each in written.put_off}
-        settled, later = settlement.settled - put_off, settlement.put_off | put_off
+        in_vain = {each.block.number for each in written.in_vain}
+        settled, later = settlement.settled - put_off - in_vain, (settlement.put_off | put_off) - in_vain
         close_doubts(written.session, *key, asked, replace(settlement, settled=settled, put_off=later), now)
         for tx_hash in settlement.untraced:
             add_hint(written.session, *key, tx_hash, now, is_untraced=True)
@@ -83,10 +84,11 @@ def _read_again(chain: WatchedChain) -> None:
         block = chain.ledger.read_blocks(chain.chain_id, [final])[final]
         observation = observe_chain(chain, found, reached_at=block.mined_at)
         with credit_all(chain, observation) as written:
-            note_doubts(written.session, *key, written.put_off, now, timedelta(0))
-            if not written.put_off:
+            left = (*written.put_off, *written.in_vain)
+            note_doubts(written.session, *key, left, now, timedelta(0))
+            if not left:
                 written.cursor.reread_number = max(written.cursor.reread_number, final)
-        if written.put_off:
+        if left:
             return
 
 
@@ -94,4 +96,4 @@ def credit_again(chain: WatchedChain, transfers: tuple[Transfer, ...], doubts: S
     """Credit what blocks hold that were read before, and list those that are in doubt; the cursor stays."""
     observation, now = observe_chain(chain, transfers), chain.resources.clock.now()
     with credit_all(chain, observation) as written:
-        note_doubts(written.session, chain.env_mode, chain.chain_id, (*doubts, *written.put_off), now)
+        note_doubts(written.session, chain.env_mode, chain.chain_id, (*doubts, *written.put_off, *written.in_vain), now)

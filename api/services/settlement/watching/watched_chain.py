@@ -11,16 +11,17 @@ from sqlalchemy import ColumnElement, and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import ChainUnavailable, Head, Ledger, Proof
+from api.domain.ledger import Head, Ledger, Proof
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.domain.payments import PaymentState
-from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key, list_people
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key
 from api.domain.watched import Watched
 from api.services.ledger.chain_blocks import split_into_portions
 from api.services.resources import Resources
 from api.services.settlement.crediting.observation import ChainObservation
 from api.services.settlement.crediting.settled_tokens import leave_strange_tokens_out
 from api.services.settlement.watching.awaited_back import list_awaited_refunds, list_awaited_returns
+from api.services.settlement.watching.screened_people import screen_people
 from api.services.vendors.owned_addresses import load_recipients
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder, WatchCursor
@@ -109,14 +110,14 @@ def observe_chain(
     reached_at: datetime | None = None,
     ends_at: int | None = None,
 ) -> ChainObservation:
-    """Return what a look has shown, with its senders screened; see `ChainObservation`.
+    """Return what a look has shown, with its people screened; see `ChainObservation`.
 
     What means nothing is left out, so that nobody is asked about it, and nothing that is written waits for it; so is
     what one endpoint alone says of a payment that was final.
     """
     transfers = leave_strange_tokens_out(chain.resources.database, chain.env_mode, transfers, chain.watched)
     transfers = _leave_hearsay_out(chain, transfers)
-    return ChainObservation(
+    seen = ChainObservation(
         env_mode=chain.env_mode,
         chain_id=chain.chain_id,
         head=chain.head,
@@ -124,13 +125,11 @@ def observe_chain(
         transfers=transfers,
         reached_at=reached_at,
         recipients=chain.watched.recipients,
-        rejected=_screen_senders(
-            chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))
-        ),
         proofs=proofs or {},
         endpoints={each: chain.ledger.count_endpoints(each) for each in chain.ledger.chain_ids},
         ends_at=ends_at,
     )
+    return screen_people(chain.resources, seen)
 
 
 def _leave_hearsay_out(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> tuple[Transfer, ...]:
@@ -172,15 +171,6 @@ def _leave_hearsay_out(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> 
 
 def _is_there(block_hash: str, block: CanonicalBlock | None) -> bool:
     return block is not None and block.hash == block_hash
-
-
-def _screen_senders(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
-    """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
-    senders = frozenset(each for row in transfers for each in list_people(row))
-    try:
-        return frozenset(chain.resources.screen(senders)) if senders else frozenset()
-    except Exception as fault:  # a stranger's code: whatever goes wrong in it, no payment is taken unchecked
-        raise ChainUnavailable(f"screening does not answer: {fault!r}") from fault
 
 
 def hold_cursor(chain: WatchedChain, session: Session) -> WatchCursor:

@@ -212,7 +212,8 @@ def _write(
     with credit_all(chain, observation) as written:
         session, cursor = written.session, written.cursor
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
-        note_doubts(session, chain.env_mode, chain.chain_id, (*reading.put_off, *written.put_off), now, NEXT_LOOK)
+        later = (*reading.put_off, *written.put_off, *written.in_vain)
+        note_doubts(session, chain.env_mode, chain.chain_id, later, now, NEXT_LOOK)
         for tx_hash in reading.untraced:
             add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)
         refuted = {key[0] for key, each in proofs.items() if each.is_refuted}

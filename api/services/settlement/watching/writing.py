@@ -24,11 +24,14 @@ class Written:
     ----------
     put_off : sequence of Doubt
         The blocks of transfers for which the look had no time: whoever goes on lists them as doubtful.
+    in_vain : sequence of Doubt
+        Likewise those of transfers of whose people the screen could not say anything.
     """
 
     session: Session
     cursor: WatchCursor
     put_off: Sequence[Doubt]
+    in_vain: Sequence[Doubt]
 
 
 @contextmanager
@@ -48,6 +51,6 @@ def credit_all(chain: WatchedChain, observation: ChainObservation) -> Iterator[W
     with chain.resources.database.write() as session:
         cursor = hold_cursor(chain, session)
         credit(session, last, confirmations, now)
-        yield Written(session=session, cursor=cursor, put_off=divided.put_off)
-    if divided.put_off:
+        yield Written(session=session, cursor=cursor, put_off=divided.put_off, in_vain=observation.in_vain)
+    if divided.put_off or observation.in_vain:
         chain.ledger.forget_read(chain.chain_id)
