@@ -90,7 +90,7 @@ EXTRA := api
 $(VENV)/.test-ready: EXTRA := test
 
 $(VENV)/.serve-ready: setup.cfg constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the service (two to three minutes with what follows, once) …"
 	@$(BIN)/pip install -qq -c constraints.txt uv
 	@$(INSTALL) networkx numba numpy

@@ -12,6 +12,8 @@ from api.settings import SETTINGS
 
 MOST_SHOWN = 40
 SWITCHES = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+PLACEHOLDER = "change-me"
+"""What the files of `deploy` have where the operator puts a value of his own: everybody knows it."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
 _MAY_BE_SECRET = re.compile(r"@|//[^/]+/.")
 """An address with a user, or with a path: providers of chains put their keys there."""
@@ -45,7 +47,11 @@ class SettingsReader:
 
     def read(self, name: str) -> str:
         """Return a text."""
-        return read_setting(name) or self._defaults.get(name, SETTINGS[name].default)
+        text = read_setting(name)
+        if PLACEHOLDER in text:
+            remedy = "put a value of your own there, as docs/deployment.md says"
+            raise ValueError(f"{name} still has {PLACEHOLDER} in it: {remedy}")
+        return text or self._defaults.get(name, SETTINGS[name].default)
 
     def read_among(self, name: str, allowed: Sequence[str]) -> str:
         """Return one of the texts that are allowed."""

@@ -46,3 +46,15 @@ def test_one_that_makes_no_environments_is_left(tmp_path: Path) -> None:
 
 def test_another_can_be_named(tmp_path: Path) -> None:
     assert choose(tmp_path, sys.executable, THIS, PYTHON="pypy") == "pypy"
+
+
+def test_half_an_environment_is_made_whole(tmp_path: Path) -> None:
+    """Without Debian's package python3-venv one is begun that has a Python and no pip; the next run has the package."""
+    begun, made = tmp_path / "venv" / "bin", tmp_path / "made"
+    begun.mkdir(parents=True)
+    write_program(begun / "python", "exit 0")
+    python = write_program(tmp_path / "python", f'echo "$@" > {made}; exit 1')
+    target = f"{tmp_path}/venv/.serve-ready"
+    asked = "make", "-s", target, f"VENV={tmp_path}/venv", f"PYTHON={python}"
+    assert subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).returncode != 0
+    assert made.read_text().split() == ["-m", "venv", f"{tmp_path}/venv"]

@@ -109,6 +109,8 @@ def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, valu
         ("DATABASE_URL", "mysql://me:SECRET@db/x", "DATABASE_URL is a text of 22 characters, but must start with post"),
         ("DATABASE_URL", "postgresql://me:SEC#RET@db:port/x", "DATABASE_URL is no address of a database"),
         ("DATABASE_URL", "sqlite://", "DATABASE_URL names no file"),
+        ("DATABASE_URL", "postgresql://checkout:change-me@127.0.0.1/checkout", "DATABASE_URL still has change-me"),
+        ("METRICS_TOKEN", "change-me", "METRICS_TOKEN still has change-me in it: put a value of your own there"),
         ("REDIS_URL", "redis://me:SECRET@cache:port", "REDIS_URL is a text of 28 characters, but must be an"),
         ("REDIS_URL", "redis://cache/one", "REDIS_URL is a text of 17 characters, but must be an address that"),
         ("METRICS_TOKEN", "pässword", "METRICS_TOKEN is a text of 8 characters, but no header can hold it"),
