@@ -25,6 +25,10 @@ ATTEMPTS = 6
 """Ways to add: all paths that promise something at once, then one by one, then the best with a share to start."""
 
 
+EXCHANGES = 3
+"""How many columns are tried in place of paths that they run in a circle with."""
+
+
 @inner
 def _contains(rows, count, path):
     for p in range(count):
@@ -115,6 +119,57 @@ def rank_columns(problem, state, threshold, scratch, columns):
 
 
 @allocating
+def _make_way(paths, count, path, problem, network, trial):
+    """Fill `trial` with a path and those that go together with it, the largest first; return their number.
+
+    The path is given what those took that do not. 0 where all do, as the path can be added then.
+    """
+    order, falling = np.zeros(count, np.int64), np.zeros(count)
+    for p in range(count):
+        order[p], falling[p] = p, -paths.x[p]
+    sort_by(falling, order, count)
+    copy_first(path, trial.rows[0], trial.rows.shape[1])
+    trial.x[0], kept = 0.0, np.int64(1)
+    for p in order:
+        if kept < trial.rows.shape[0]:
+            copy_first(paths.rows[p], trial.rows[kept], trial.rows.shape[1])
+            trial.x[kept] = paths.x[p]
+            if merge(trial.rows, kept + 1, problem.graph, network) >= 0:
+                kept += 1
+                continue
+        trial.x[0] += paths.x[p]
+    return kept if kept <= count else np.int64(0)
+
+
+@allocating
+def _exchange_paths(paths, count, net, columns, size, level, problem, network):
+    """Add one of the best columns in place of the paths that it does not go together with, where that gains.
+
+    Returns
+    -------
+    net, count : float, int
+        As before where none does.
+    """
+    trial, tried = Paths(np.empty_like(paths.rows), np.empty_like(paths.x)), 0
+    for row in range(size):
+        if tried == EXCHANGES or columns.price[row] <= level * (1.0 + GAIN) or is_spent(problem.work):
+            break
+        if _contains(paths.rows, count, columns.found[row]):
+            continue
+        kept = _make_way(paths, count, columns.found[row], problem, network, trial)
+        if kept == 0:
+            continue
+        tried += 1
+        trial_net, left, total = optimise(trial, kept, problem, network, ROUGH)
+        if trial_net > -np.inf:
+            trial_net, left = prune(trial, left, trial_net, total, problem, network)
+        if trial_net > net + GAIN * abs(net):
+            copy_paths(trial, paths, left)
+            return trial_net, left
+    return net, count
+
+
+@allocating
 def try_columns(paths, count, net, columns, size, level, problem, network):
     """Add columns in several ways until the net output grows; return it and the number of paths."""
     trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
@@ -131,7 +186,7 @@ def try_columns(paths, count, net, columns, size, level, problem, network):
         if trial_net > net + GAIN * abs(net):
             copy_paths(trial, paths, left)
             return trial_net, left
-    return net, count
+    return _exchange_paths(paths, count, net, columns, size, level, problem, network)
 
 
 @allocating
