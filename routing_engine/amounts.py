@@ -63,7 +63,12 @@ def parse_whole(amount: object, decimals: int, unit: str) -> int:
         raise InvalidRequest("amount", f"{amount!r} is a {kind}, which is not exact; write it as text, such as '1.5'")
     if isinstance(amount, Decimal):
         amount = f"{amount:f}"
-    return parse_decimal(amount if isinstance(amount, str) else str(index(amount)), decimals, "amount", unit)
+    if isinstance(amount, str):
+        return parse_decimal(amount, decimals, "amount", unit)
+    whole = index(amount)
+    if abs(whole) >= 10**MAX_LENGTH:  # Python writes no integer of more than 4,300 digits
+        raise InvalidRequest("amount", f"has more than {MAX_LENGTH} digits; no token has so many")
+    return parse_decimal(str(whole), decimals, "amount", unit)
 
 
 def read_units(amount: object, unit: str) -> int:

@@ -129,7 +129,7 @@ class Certificate:
         """Judge an input and its gas by lower bounds of both together."""
         of_flows = bounds.of_flows
         if not max(bounds) > 0.0:
-            return cls.missing("no input is too small for the bound", max_hops, gas_aware=gas_aware)
+            return cls.missing("the bound rules out no input, however small", max_hops, gas_aware=gas_aware)
         if gross < max(bounds) * (1.0 - IMPRECISE):
             return cls.missing(BELOW_ANSWER, max_hops, gas_aware=gas_aware)
         gaps = [max(0.0, 1.0 - max(each, ceil(each * (1.0 - PRECISION))) / gross) for each in bounds if each > 0.0]

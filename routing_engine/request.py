@@ -74,6 +74,8 @@ class RouteRequest:
     max_price_impact_bps : float, optional
         Routes that lose more to the amount's own size are left out; 0 to 10,000. With 0 only routes whose price does
         not depend on the amount are left.
+        It is asked of the routes that were found, and not while they are looked for: where mispriced pools of dust
+        give most, these are refused, and fewer `max_hops` may find others.
     allow_protocols : collection of str, optional
         Use only these, at least one; kept as a frozenset.
     deny_protocols : collection of str

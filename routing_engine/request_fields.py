@@ -70,7 +70,10 @@ def name_options(kind: C) -> C:
 
 def show(value: object) -> str:
     """Return what a value looks like, cut short."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "a number of thousands of digits"
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 

@@ -15,6 +15,8 @@ from routing_engine.route import Route
 def describe_routes(routes: Sequence[Route | None], ends: Sequence[tuple[Token, Token]]) -> tuple[Column, ...]:
     """Return amounts, costs and sizes of routes; where there is none: 0 units, and NaN.
 
+    Where `gas_priced` is false, what gas is worth is unknown, and net amounts are as large as those before gas.
+
     Parameters
     ----------
     routes : sequence of Route or None
@@ -41,6 +43,7 @@ def describe_routes(routes: Sequence[Route | None], ends: Sequence[tuple[Token, 
         Column("price", Kind.NUMBER, numbers("price"), unit="whole tokens out per whole token in"),
         Column("price_impact_bps", Kind.NUMBER, numbers("price_impact", BPS), unit="bps"),
         Column("gas", Kind.COUNT, units("gas"), unit="gas"),
+        Column("gas_priced", Kind.FLAG, [route is not None and route.gas_priced for route in routes]),
         Column("fill_time_s", Kind.COUNT, units("fill_time_s"), unit="s"),
         Column("paths", Kind.COUNT, counts("paths")),
         Column("markets", Kind.COUNT, counts("hops")),

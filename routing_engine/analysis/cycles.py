@@ -104,7 +104,7 @@ class Cycles(Table):
 
     @property
     def paying(self) -> tuple[Cycle, ...]:
-        """Those that leave something after gas."""
+        """Those that leave something after gas, of those whose gas is priced."""
         return tuple(cycle for cycle in self.cycles if cycle.pays)
 
     def __len__(self) -> int:
@@ -128,11 +128,14 @@ class Cycles(Table):
             *describe_amounts("profit", [cycle.profit for cycle in self.cycles], tokens),
             *describe_amounts("profit_net", [cycle.profit_net for cycle in self.cycles], tokens),
             *describe_amounts("gas_cost", [cycle.gas_cost for cycle in self.cycles], tokens),
+            Column("gas_priced", Kind.FLAG, [cycle.is_gas_priced for cycle in self.cycles], is_detail=True),
             Column("pays", Kind.FLAG, [cycle.pays for cycle in self.cycles]),
         )
 
     def __repr__(self) -> str:
-        return f"Cycles({len(self.cycles)} loops by spot prices, {len(self.paying)} pay after gas)"
+        unknown = sum(not cycle.is_gas_priced for cycle in self.cycles if cycle.path)
+        doubt = f"; of {unknown} what gas costs is unknown" if unknown else ""
+        return f"Cycles({len(self.cycles)} loops by spot prices, {len(self.paying)} pay after gas{doubt})"
 
 
 def find_cycles(

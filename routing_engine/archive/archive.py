@@ -52,6 +52,11 @@ class Archive:
     engine: str = __version__
     search: str = ROUTES
 
+    def __repr__(self) -> str:
+        request = self.request
+        ends = f"{request.amount} of {request.token_in} to {request.token_out}, {request.side}"
+        return f"Archive({self.search}: {ends}; snapshot {self.snapshot.id[:8]}; {self.answer.get('status')})"
+
     @classmethod
     def of(cls, result: RouteResult, snapshot: Snapshot, *, search: str = ROUTES) -> Archive:
         """Keep what a router answered on `snapshot`."""
@@ -115,6 +120,9 @@ class Replay:
 
     archive: Archive
     result: RouteResult
+
+    def __repr__(self) -> str:
+        return f"Replay({f'{self.difference} differs' if self.difference else 'the same answer'}; {self.archive!r})"
 
     @property
     def difference(self) -> str:

@@ -57,7 +57,9 @@ class Backtest(Table):
     def __repr__(self) -> str:
         counts = Counter(trade.status for trade in self.trades)
         parts = [f"{counts[each]} {each}" for each in TradeStatus if counts[each]]
-        return f"Backtest({len(self.trades)} trades: {', '.join(parts) or 'none'}; {self.equity!r})"
+        free = sum(trade.gas > 0 and not trade.gas_paid for trade in self.trades)
+        doubt = f"; gas of {free} counted as free" if free else ""
+        return f"Backtest({len(self.trades)} trades: {', '.join(parts) or 'none'}; {self.equity!r}{doubt})"
 
 
 def backtest(

@@ -188,7 +188,9 @@ def _check_names(row: Mapping[str, object]) -> None:
     """Refuse what a caller means and nobody would read; what else stands in a row is his own."""
     for name in row:
         if name in OPTIONS:
-            raise InvalidRequest(name, "holds for all requests; leave it out of the rows, and give it as an option")
+            raise InvalidRequest(
+                name, "holds for all requests: give it as an option, and call a column of your own otherwise"
+            )
         if name != "side" and get_close_matches(name.strip().lower(), ["side"], cutoff=LIKENESS):
             raise InvalidRequest(name, "is read by nobody; did you mean side?")
 

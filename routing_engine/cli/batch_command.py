@@ -45,8 +45,10 @@ def batch(market: Path | None, requests: Path, threads: int | None, **values: An
     """Find the best route for each request of a file; one answer a line, in the file's order.
 
     A request has token_in, token_out, an amount in smallest units, and a side: exact_in or exact_out (or sell or buy),
-    exact_in without. What else stands there is yours. A request that is wrong gets a line that says what to change; the
-    others are answered. Exit codes: 0 all requests have a line, 2 wrong usage, or a file that cannot be read.
+    exact_in without. What else stands there is yours, but for names of what holds for all requests, such as order or
+    max_hops: who writes these in a row may mean them, so such a row is refused. A request that is wrong gets a line
+    that says what to change; the others are answered. Exit codes: 0 all requests have a line, 2 wrong usage, or a file
+    that cannot be read.
     """
     options = SearchOptions.taken_from(values)
     with reported(JSON):

@@ -196,7 +196,8 @@ def _gas_notes(best: Route, gas_prices: dict[int, int]) -> Iterable[str]:
     for chain_id in unknown:
         yield f"no gas price is known for chain {chain_id}, so its gas counts as free; set --gas-price-gwei"
     if not unknown and not best.gas_priced:
-        yield f"this market cannot value gas in {best.token_in} and {best.token_out}, so gas counts as free"
+        ends = f"{best.token_in} and {best.token_out}"
+        yield f"no markets here lead from the coin that pays gas to {ends}: its worth is unknown, and it counts as free"
 
 
 def _time_notes(best: Route) -> Iterable[str]:

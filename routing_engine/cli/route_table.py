@@ -101,7 +101,7 @@ def _facts(route: Route, most_fees: int) -> Iterator[tuple[str, Text | str]]:
         yield "gas", f"{route.gas:,} units, about {_brief(*cost)}"
         yield ("you pay, with gas" if fixed_out else "after gas"), _exact(*net)
     else:
-        yield "gas", f"{route.gas:,} units, price unknown"
+        yield "gas", f"{route.gas:,} units, worth unknown"
     yield "time", f"{write_duration(route.fill_time_s)}, {_transactions(route)}"
 
 

@@ -1,7 +1,7 @@
 """Market files: the library's own format, and the neutral one in which recorded markets are exchanged.
 
-May import `errors`, `extensions`, `market`, `markets`, `model`, `nesting`, `reference` and `token_fields`. Begin with
-`native.py`.
+May import `errors`, `extensions`, `json_faults`, `market`, `markets`, `model`, `nesting`, `reference` and
+`token_fields`. Begin with `native.py`.
 
 >>> from routing_engine import Snapshot
 >>> data = pack(Snapshot.sandbox().contents)  # what goes over a wire, or into a blob

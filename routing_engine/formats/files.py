@@ -6,11 +6,13 @@ import gzip
 import json
 import secrets
 import zlib
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from routing_engine.errors import BadFile, BadMarketFile, InvalidRequest
+from routing_engine.json_faults import describe_fault
 from routing_engine.nesting import TooDeep, refuse_deep
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -38,15 +40,17 @@ def read_bytes(path: Path, bad: type[BadFile] = BadMarketFile) -> bytes:
     return _decompress(raw, str(path), bad)
 
 
-def read_json(path: Path, bad: type[BadFile] = BadMarketFile) -> Any:
-    """Return the parsed content of a file.
+def read_json(
+    path: Path, bad: type[BadFile] = BadMarketFile, *, parse_float: Callable[[str], object] | None = None
+) -> Any:
+    """Return the parsed content of a file; `parse_float` reads what is no integer, a float without.
 
     Raises
     ------
     BadFile
         Of the kind `bad`, if it cannot be read, is truncated, or is not JSON.
     """
-    return _parse(read_bytes(path, bad), str(path), bad)
+    return _parse(read_bytes(path, bad), str(path), bad, parse_float)
 
 
 def pack_json(document: Any) -> bytes:
@@ -91,14 +95,14 @@ def _decompress(raw: bytes, name: str, bad: type[BadFile]) -> bytes:
         raise bad(name, "", f"the compressed data is damaged ({error}); fetch it again") from error
 
 
-def _parse(raw: bytes, name: str, bad: type[BadFile]) -> Any:
+def _parse(raw: bytes, name: str, bad: type[BadFile], parse_float: Callable[[str], object] | None = None) -> Any:
     try:
         refuse_deep(raw)
-        return json.loads(raw)
+        return json.loads(raw, parse_float=parse_float)
     except (UnicodeDecodeError, TooDeep) as error:
         raise bad(name, "", f"is not JSON text ({error})") from error
     except ValueError as error:
-        raise bad(name, "", f"is not valid JSON: {error}; is it truncated?") from error
+        raise bad(name, "", describe_fault(raw, error)) from error
 
 
 def _compact(document: Any) -> bytes:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from routing_engine.errors import BadRecording
+from routing_engine.json_faults import describe_fault
 
 FIXED = struct.Struct("<4sIBBH")
 """Magic, method and flags; time; two bytes that say nothing here; length of what is extra (RFC 1952)."""
@@ -84,7 +85,10 @@ def read_member(file: IO[bytes], member: Member, path: Path) -> dict[str, Any]:
     try:
         line = unpacker.decompress(file.read(member.size), LONGEST)
         document = json.loads(line)
-    except (zlib.error, ValueError, RecursionError) as error:
+    except ValueError as error:
+        fault = describe_fault(line, error)
+        raise BadRecording(str(path), f"byte {member.offset}", f"is damaged: it {fault}") from error
+    except (zlib.error, RecursionError) as error:
         raise BadRecording(str(path), f"byte {member.offset}", f"is damaged ({error})") from error
     if not unpacker.eof or unpacker.unused_data or not isinstance(document, dict):
         raise BadRecording(str(path), f"byte {member.offset}", "is damaged (it is not of the length that it says)")

@@ -164,8 +164,8 @@ class DeltasFile:
 
     def _describe(self, number: int, step: Contents, known: dict[str, Any]) -> RecordedBlock:
         block, last = step.blocks[self.chain_id], self.blocks[-1].number
-        if block <= last:
-            message = f"is {block}, which does not come after {last}; use the deltas of this market"
+        if block <= last or (number == 0 and block != last + 1):  # blocks that are missing later are told as gaps
+            message = f"is {block}, which does not follow {last}; use the deltas of this market"
             raise BadMarketFile(str(self.path), f"blocks.{number}.block", message)
         counted = Counter(known.get(market.id) != market for market in step.markets)
         gone = [name for name in step.withdrawn if known.pop(name, None)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from routing_engine.errors import AmbiguousToken, InvalidRequest, UnknownToken
 from routing_engine.market import Market
@@ -20,9 +20,12 @@ class TokenTable:
     ----------
     markets : iterable of Market
         Whose tokens to list, in order of appearance.
+    refused : mapping of str to int
+        How many pools were left out at import, by reason: a token may be missing with them.
     """
 
-    def __init__(self, markets: Iterable[Market]) -> None:
+    def __init__(self, markets: Iterable[Market], refused: Mapping[str, int]) -> None:
+        self._left_out = sum(refused.values())
         self._by_key: dict[str, Token] = {}
         self._uses: dict[Token, int] = {}
         for market in markets:
@@ -65,7 +68,7 @@ class TokenTable:
             raise UnknownToken("token", f"{name!r} is not in this market{self._suggest(label, chain)}")
         if len(found) > 1:
             listed = sorted(found, key=lambda token: -self._uses[token])[:SHOWN]
-            choices = ", ".join(f"{token.key} ({self._uses[token]} markets)" for token in listed)
+            choices = ", ".join(f"{token.key} (in {self._uses[token]} of the markets)" for token in listed)
             raise AmbiguousToken("token", f"{name!r} may be {choices}; say which")
         return found[0]
 
@@ -82,7 +85,11 @@ class TokenTable:
         said = f"; its chains are {', '.join(map(str, chains))}" if chains else ""
         near = difflib.get_close_matches(label.upper(), self._by_symbol, n=SHOWN)
         names = ", ".join(str(self._by_symbol[symbol][0]) for symbol in near)
-        return f"{said}; did you mean {names}?" if names else said
+        said += f"; did you mean {names}?" if names else ""
+        if not self._left_out:
+            return said
+        are_left = "1 pool was left out" if self._left_out == 1 else f"{self._left_out:,} pools were left out"
+        return f"{said}; {are_left} at import: `refused` of the snapshot, or `snapshot info`, says why"
 
 
 def _is_well_known(token: Token) -> bool:

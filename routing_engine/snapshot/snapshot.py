@@ -193,7 +193,7 @@ class Snapshot(Table):
     @cached_property
     def tokens(self) -> TokenTable:
         """All tokens of all markets, by symbol and by address."""
-        return TokenTable(self.markets.values())
+        return TokenTable(self.markets.values(), self.refused)
 
     def token(self, name: str) -> Token:
         """Find a token by ``SYMBOL@chain``, ``address@chain``, or without chain where only one has it.

@@ -114,19 +114,23 @@ def test_allowances_are_exact_and_named(shop: ChainShop) -> None:
     assert spender == pay["to"].lower() == fact(route["steps"][0]["protocol"], BASE, "router")
 
 
-def test_a_split_is_a_leg_for_each_path_and_all_are_tried_together(shop: ChainShop) -> None:
-    amount = 10**21
-    payer = shop.customer(BASE, WETH=amount)
-    route = ask_routes(shop, on_base("WETH", "USDC"), payer.address, RECIPIENT, inputAmount=str(amount))
-    assert {leg["status"] for leg in route["legs"]} == {"ready"}
-    assert len(route["legs"]) == 2
-    assert sorted(step for leg in route["legs"] for step in leg["steps"]) == list(range(len(route["steps"])))
+@pytest.mark.parametrize(("sold", "bought"), [("WETH", "USDC"), ("ETH", "USDC"), ("USDC", "ETH")])
+@pytest.mark.parametrize("side", ["inputAmount", "outputAmount"])
+def test_a_split_is_a_leg_for_each_path_and_all_are_tried_together(
+    shop: ChainShop, sold: str, bought: str, side: str
+) -> None:
+    """Each wraps its own, whatever wraps for all of them in the route."""
+    amount = 3 * 10**11 if (sold if side == "inputAmount" else bought) == "USDC" else 10**20
+    payer = shop.customer(BASE, **({sold: 4 * 10**11} if sold == "USDC" else {sold: 2 * 10**20}))
+    route = ask_routes(shop, on_base(sold, bought), payer.address, RECIPIENT, **{side: str(amount)})
+    assert [leg["status"] for leg in route["legs"]] == ["ready", "ready"]
+    assert {step for leg in route["legs"] for step in leg["steps"]} == set(range(len(route["steps"])))
     net = shop.nets[BASE]
-    owned = net.balance(RECIPIENT, "USDC")
+    held, owned = net.balance(payer.address, sold), net.balance(RECIPIENT, bought)
     for leg in route["legs"]:
         send_leg(payer, leg)
-    assert net.balance(payer.address, "WETH") == 0
-    assert net.balance(RECIPIENT, "USDC") - owned >= int(route["outputAmountMin"])
+    spent, received = held - net.balance(payer.address, sold), net.balance(RECIPIENT, bought) - owned
+    assert (spent, received) == (int(route["inputAmount"]), int(route["outputAmount"]))
 
 
 def test_the_legs_of_a_split_share_what_the_wallet_has(shop: ChainShop) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from adapters.transactions.base import PlannedHop
 from api.services.chains.trials import plan_hop
+from api.services.execution.leg_parts import LegPart, list_parts
 from routing_engine import Route, Side, Token
 from routing_engine.fixed_point import BPS
 
@@ -23,7 +24,7 @@ class RouteLeg:
     Parameters
     ----------
     steps : tuple of int
-        The route's steps that it does, counted from 0.
+        The route's steps that it does, counted from 0. A step that wraps the coin for several paths is done by each.
     hops : tuple of PlannedHop
         The same as hops, in series.
     is_buildable : bool
@@ -86,19 +87,18 @@ def divide_route(route: Route, markets: Mapping[str, Market], builders: PaymentB
     builders : PaymentBuilders
         Who says what one call can do.
     """
-    planned = [plan_hop(hop, markets[hop.market_id]) for hop in route.hops]
-    left, legs = dict.fromkeys(range(len(planned))), []
+    parts = list_parts([plan_hop(hop, markets[hop.market_id]) for hop in route.hops], builders)
+    left, legs = dict.fromkeys(range(len(parts))), []
     while left:
-        series = tuple(_follow(route, next(iter(left))))
-        lengths = range(len(series), 0, -1)
-        length = next((each for each in lengths if builders.can_build(_pick(planned, series[:each]))), 0)
-        steps = series[: length or 1]
-        for number in steps:
-            del left[number]
-        hops = _pick(planned, steps)
+        series = [parts[place] for place in _follow(parts, next(iter(left)), route.token_out)]
+        length = next((each for each in range(len(series), 0, -1) if builders.can_build(_plan(series[:each]))), 0)
+        done = series[: length or 1]
+        for part in done:
+            del left[parts.index(part)]
+        hops = _plan(done)
         legs.append(
             RouteLeg(
-                steps=steps,
+                steps=tuple(part.step for part in done),
                 hops=hops,
                 is_buildable=length > 0,
                 is_first=hops[0].hop.token_in == route.token_in,
@@ -108,19 +108,20 @@ def divide_route(route: Route, markets: Mapping[str, Market], builders: PaymentB
     return tuple(legs)
 
 
-def _pick(planned: Sequence[PlannedHop], numbers: Sequence[int]) -> tuple[PlannedHop, ...]:
-    return tuple(planned[number] for number in numbers)
+def _plan(parts: Sequence[LegPart]) -> tuple[PlannedHop, ...]:
+    return tuple(part.planned for part in parts)
 
 
-def _follow(route: Route, number: int) -> Iterator[int]:
-    """Yield a hop and those after it, as long as each alone spends just what the one before alone gave."""
+def _follow(parts: Sequence[LegPart], place: int, end: Token) -> Iterator[int]:
+    """Yield a part and those after it, as long as each alone spends just what the one before alone gave."""
     while True:
-        yield number
-        hop = route.hops[number]
-        before = [each for each in route.hops if each.token_out == hop.token_out]
-        after = [place for place, each in enumerate(route.hops) if each.token_in == hop.token_out]
-        if hop.is_bridge or hop.token_out == route.token_out or len(before) != 1 or len(after) != 1:
+        yield place
+        part = parts[place]
+        hop = part.planned.hop
+        before = [each for each in parts if each.ends == part.ends]
+        after = [number for number, each in enumerate(parts) if each.begins == part.ends]
+        if hop.is_bridge or hop.token_out == end or len(before) != 1 or len(after) != 1:
             return
-        (number,) = after
-        if route.hops[number].amount_in != hop.amount_out:
+        (place,) = after
+        if parts[place].planned.hop.amount_in != hop.amount_out:
             return

@@ -103,6 +103,9 @@ def test_gas_decides_whether_it_pays() -> None:
     assert cheap.cycles[0].profit == dear.cycles[0].profit
     assert dear.cycles[0].profit_net < 0
     assert repr(dear) == "Cycles(1 loops by spot prices, 0 pay after gas)"
+    unknown = find_cycles(Router(Snapshot(triangle(1100), gas_prices={1: GWEI})))
+    assert repr(unknown) == "Cycles(1 loops by spot prices, 0 pay after gas; of 1 what gas costs is unknown)"
+    assert unknown.to_frame()["gas_priced"].tolist() == [False]
 
 
 def test_prices_that_agree_make_no_loops() -> None:

@@ -140,6 +140,8 @@ def test_a_file_is_solved_on_the_command_line(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert len(json.loads(result.stdout)["solutions"]) == 1
     assert "left out: liquidity.1" in result.stderr
+    path.write_text("9" * 5000)
+    assert "a number of 5,000 digits" in CliRunner().invoke(cli, ["solve", "auction", str(path)]).stderr
     path.write_text("{}")
     refused = CliRunner().invoke(cli, ["solve", "auction", str(path)])
     assert (refused.exit_code, "tokens" in refused.stderr) == (2, True)

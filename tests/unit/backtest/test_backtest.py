@@ -126,6 +126,8 @@ def test_what_cannot_be_sent_costs_nothing_and_what_is_late_is_pending(history: 
     assert frame["amount_in"].tolist() == [100_001 * DOLLAR, 0, 10_000 * DOLLAR]
     assert repr(done).startswith("Backtest(3 trades: 2 not_sent, 1 pending; Equity(100,000 to ")
     assert done.portfolio[USD] == 90_000 * DOLLAR, "the rest is put aside"
+    free = run(history, trade_every(9, REQUEST), gas_prices={1: 0})
+    assert repr(free).endswith(f"; gas of {len(free.trades)} counted as free)")
 
 
 def test_own_trades_move_the_market_within_a_block_only(history: History) -> None:

@@ -149,8 +149,8 @@ def test_gas_is_deducted_where_its_price_is_given(route: Run) -> None:
 def test_gas_that_cannot_be_valued_is_noted(route: Run) -> None:
     result = route("--from", "LONE", "--to", "ISLE", "--amount", "1", "--gas-price-gwei", "10")
     assert result.exit_code == 0
-    assert "cannot value gas in LONE@1 and ISLE@1" in result.stderr
-    assert "price unknown" in result.stdout
+    assert "no markets here lead from the coin that pays gas to LONE@1 and ISLE@1" in result.stderr
+    assert "units, worth unknown" in result.stdout
 
 
 def test_csv_has_a_row_for_each_step(route: Run) -> None:

@@ -42,5 +42,7 @@ def test_a_router_that_followed_a_market_answers_as_one_that_read_it(tmp_path: P
     kept[0].save(tmp_path / "first.json.gz")
     read = Archive.load(tmp_path / "first.json.gz")
     fresh = Router(read.snapshot)
+    assert len(repr(read)) < 300
+    assert repr(read.replay(fresh)) == f"Replay(the same answer; {read!r})"
     dice.shuffle(kept)
     assert {archive.replay(fresh).difference for archive in kept} == {""}

@@ -48,6 +48,7 @@ def test_quotes_have_a_row_for_each_request(quotes: Quotes) -> None:
     assert frame.attrs["units"]["gap_bps"] == "bps"
     assert frame["elapsed_ms"].dtype == np.float64
     assert frame["gas"].dtype == np.int64
+    assert frame["gas_priced"].tolist() == [True, True, False]
 
 
 def test_a_route_has_a_row_for_each_hop(result: RouteResult) -> None:

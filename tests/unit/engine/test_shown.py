@@ -60,7 +60,7 @@ def test_a_gap_that_nothing_proves_is_said() -> None:
     request = RouteRequest(token_in=NETWORK.token_in, token_out=NETWORK.token_out, amount=1000)
     found = RouteResult(
         request=request, snapshot_id="", status=Status.FOUND, routes=(NETWORK,),
-        certificates=(Certificate.missing("no input is too small for the bound", 4),),
+        certificates=(Certificate.missing("the bound rules out no input, however small", 4),),
     )  # fmt: skip
     assert repr(found) == f"RouteResult(found: {NETWORK.summary}; gap unknown)"
 

@@ -109,6 +109,8 @@ def test_neutral_files_load_and_count_what_they_refuse(tmp_path: Path) -> None:
         "unsupported_protocol:maverick-v1": 1,
     }  # fmt: skip
     assert dict(snapshot.blocks) == {1: 7}
+    with pytest.raises(UnknownToken, match=r"'WBTC@1' is not in .*; 9 pools were left out at import: `refused`"):
+        snapshot.token("WBTC@1")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,7 @@ def test_tokens_are_found_by_symbol_or_address_and_the_well_known_wins(tmp_path:
 
 def test_a_shared_symbol_must_be_told_apart() -> None:
     snapshot = Snapshot(market_of(PAIRS))
-    with pytest.raises(AmbiguousToken, match=r"@1 \(2 markets\).*@10 \(1 markets\)"):
+    with pytest.raises(AmbiguousToken, match=r"@1 \(in 2 of the markets\).*@10 \(in 1 of"):
         snapshot.token("A")
     assert snapshot.token("A@10").chain_id == 10
 

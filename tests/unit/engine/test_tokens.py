@@ -96,6 +96,11 @@ def test_an_amount_that_is_no_integer_is_not_shown(amount: Any) -> None:
         WETH.show(amount)
 
 
+def test_more_digits_than_python_writes_are_no_amount() -> None:
+    with pytest.raises(InvalidRequest, match="amount: has more than 100 digits"):
+        WETH.units(10**5000)
+
+
 def test_a_file_with_such_a_token_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "market.json"
     Snapshot.sandbox().save(path)

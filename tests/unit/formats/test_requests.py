@@ -53,6 +53,7 @@ def test_a_row_of_another_form_comes_as_it_is(tmp_path: Path) -> None:
     [
         ("r.txt", "", "", "neither .jsonl, .json nor .csv"),
         ("r.json", "[", "", "not valid JSON"),
+        pytest.param("r.json", f"[{'9' * 5000}]", "", "a number of 5,000 digits at character 1; no amount", id="long"),
         ("r.json", "7", "rows", "array of objects"),
         ("r.json", '{"rows": []}', "meta.columns", "is missing"),
         ("r.json", '{"rows": [], "meta": {"columns": ["token_in", "amount"]}}', "meta.columns", "'token_out'"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from routing_engine import BadRecording, History, HistoryWriter, Snapshot
+from routing_engine.history.members import pack_member, read_member, scan_members
 from routing_engine.history.sources import scan_recording
 from tests.support.recordings import FIRST, hash_of, is_same, move, record
 
@@ -147,3 +149,17 @@ def test_what_is_no_recording_is_told(make: Callable[[Path], object], told: str,
     make(path)
     with pytest.raises(BadRecording, match=told):
         History.open(path)
+
+
+def test_a_number_longer_than_python_reads_is_told_in_our_words(tmp_path: Path) -> None:
+    path = tmp_path / "long"
+    most = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        path.write_bytes(pack_member({"block": 1}, {"reserve": 10**5000}))
+    finally:
+        sys.set_int_max_str_digits(most)
+    with path.open("rb") as file:
+        (member,) = scan_members(file, path)
+        with pytest.raises(BadRecording, match="is damaged: it has a number of 5,001 digits at character"):
+            read_member(file, member, path)

@@ -11,7 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from routing_engine import BadRecording, History, HistoryWriter, InvalidRequest, Router, RouteRequest, Snapshot, Token
+from routing_engine import (
+    BadMarketFile,
+    BadRecording,
+    History,
+    HistoryWriter,
+    InvalidRequest,
+    Router,
+    RouteRequest,
+    Snapshot,
+    Token,
+)
 from routing_engine.history.checkpoints import Checkpoints
 from routing_engine.history.sources import RecordingFile
 from tests.support.recordings import FIRST, TOKENS, is_same, record
@@ -166,6 +176,9 @@ def test_the_neutral_format_opens_too(tmp_path: Path) -> None:
     copied = History.open(record(tmp_path / "copy", list(history)))
     assert all(map(is_same, copied, history))
     assert copied.to_frame()["missing_before"].tolist() == [0, 0, 1]
+    deltas.write_text(json.dumps({"meta": {"chain_id": 1}, "blocks": blocks[1:]}))
+    with pytest.raises(BadMarketFile, match=r"blocks\.0\.block: is 8, which does not follow 5; use the deltas of this"):
+        History.open(base, deltas=deltas)
 
 
 @pytest.mark.shared_data
