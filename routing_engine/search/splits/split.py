@@ -162,8 +162,8 @@ class Splitter:
 
     def improve(self, starts: Sequence[Part], *, longer: bool = False, is_judged: bool = True) -> Allocation:
         """Improve an allocation by further paths, a split also by longer ones; without a bound in less time."""
-        max_hops = self.request.max_hops if longer and self._may_be_longer(len(starts)) else self._problem.max_hops
-        return self._improve(starts, self._problem._replace(max_hops=max_hops), is_judged=is_judged)
+        hops = self.request.max_hops if longer and self._may_be_longer(len(starts)) else self._problem.max_hops
+        return self._improve(starts, self._problem._replace(max_hops=hops), is_judged=is_judged)
 
     def fit(self, starts: Sequence[Part]) -> Allocation:
         """Allocate to just these paths, without a bound."""
@@ -226,8 +226,7 @@ class Splitter:
             problem = problem._replace(amount=amount, max_hops=max_hops)
         capacity = self._capacity if rounds > 0 else len(starts)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
-        asked = paths, len(starts), problem, self.memory, rounds, is_judged
-        found = find_once(self._known, _generate_columns, *asked)
+        found = find_once(self._known, _generate_columns, paths, len(starts), problem, self.memory, rounds, is_judged)
         is_tightened = is_judged and not self.is_free
         net, count, bound, slope, flow_bound = tighten_bounds(self._known, problem, found) if is_tightened else found
         rate, least = slope if self.is_free else problem.least_price, NO_INPUT
