@@ -44,6 +44,9 @@ limits of flows, without which dear gas counts for little, and prices every toke
 FAILURES = 8
 """Columns in a row that may fail before the search ends."""
 
+EXCHANGES = 3
+"""How many columns are tried in the place of others, before any has failed."""
+
 VERY_MANY = 100
 """Paths that are as many as a request may use."""
 
@@ -186,7 +189,8 @@ def _generate_within_limits(paths, count, problem, state, workspace, asked, reac
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
         before = net
         if size > 0:
-            net, count = try_columns(paths, count, net, columns, size, level, problem, network)
+            exchanges = EXCHANGES if failures == 0 else 0
+            net, count = try_columns(paths, count, net, columns, size, level, problem, network, exchanges)
             _, count, total = optimise(paths, count, problem, network, ROUGH)
             merged = MergedPaths(graph, network, count, total)
         if net > before:

@@ -25,10 +25,6 @@ ATTEMPTS = 6
 """Ways to add: all paths that promise something at once, then one by one, then the best with a share to start."""
 
 
-EXCHANGES = 3
-"""How many columns are tried in place of paths that they run in a circle with."""
-
-
 @inner
 def _contains(rows, count, path):
     for p in range(count):
@@ -129,20 +125,28 @@ def _make_way(paths, count, path, problem, network, trial):
         order[p], falling[p] = p, -paths.x[p]
     sort_by(falling, order, count)
     copy_first(path, trial.rows[0], trial.rows.shape[1])
-    trial.x[0], kept = 0.0, np.int64(1)
-    for p in order:
-        if kept < trial.rows.shape[0]:
-            copy_first(paths.rows[p], trial.rows[kept], trial.rows.shape[1])
-            trial.x[kept] = paths.x[p]
-            if merge(trial.rows, kept + 1, problem.graph, network) >= 0:
-                kept += 1
-                continue
-        trial.x[0] += paths.x[p]
+    trial.x[0], kept, place = 0.0, np.int64(1), 0
+    while place < count:
+        most = min(count - place, trial.rows.shape[0] - kept)
+        good, bad, size = 0, most + 1, most
+        while bad - good > 1:
+            for n in range(size):
+                copy_first(paths.rows[order[place + n]], trial.rows[kept + n], trial.rows.shape[1])
+                trial.x[kept + n] = paths.x[order[place + n]]
+            if merge(trial.rows, kept + size, problem.graph, network) < 0:
+                bad = size
+            else:
+                good = size
+            size = (good + bad) // 2
+        kept, place = kept + good, place + good
+        if place < count:
+            trial.x[0] += paths.x[order[place]]
+            place += 1
     return kept if kept <= count else np.int64(0)
 
 
 @allocating
-def _exchange_paths(paths, count, net, columns, size, level, problem, network):
+def _exchange_paths(paths, count, net, columns, size, level, problem, network, exchanges):
     """Add one of the best columns in place of the paths that it does not go together with, where that gains.
 
     Returns
@@ -150,16 +154,16 @@ def _exchange_paths(paths, count, net, columns, size, level, problem, network):
     net, count : float, int
         As before where none does.
     """
-    trial, tried = Paths(np.empty_like(paths.rows), np.empty_like(paths.x)), 0
+    trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     for row in range(size):
-        if tried == EXCHANGES or columns.price[row] <= level * (1.0 + GAIN) or is_spent(problem.work):
+        if exchanges == 0 or columns.price[row] <= level * (1.0 + GAIN) or is_spent(problem.work):
             break
         if _contains(paths.rows, count, columns.found[row]):
             continue
         kept = _make_way(paths, count, columns.found[row], problem, network, trial)
         if kept == 0:
             continue
-        tried += 1
+        exchanges -= 1
         trial_net, left, total = optimise(trial, kept, problem, network, ROUGH)
         if trial_net > -np.inf:
             trial_net, left = prune(trial, left, trial_net, total, problem, network)
@@ -170,8 +174,11 @@ def _exchange_paths(paths, count, net, columns, size, level, problem, network):
 
 
 @allocating
-def try_columns(paths, count, net, columns, size, level, problem, network):
-    """Add columns in several ways until the net output grows; return it and the number of paths."""
+def try_columns(paths, count, net, columns, size, level, problem, network, exchanges):
+    """Add columns in several ways until the net output grows; return it and the number of paths.
+
+    At last up to so many `exchanges` are tried: columns in the place of paths that they don't go together with.
+    """
     trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     for attempt in range(ATTEMPTS):
         if is_spent(problem.work):
@@ -186,7 +193,7 @@ def try_columns(paths, count, net, columns, size, level, problem, network):
         if trial_net > net + GAIN * abs(net):
             copy_paths(trial, paths, left)
             return trial_net, left
-    return _exchange_paths(paths, count, net, columns, size, level, problem, network)
+    return _exchange_paths(paths, count, net, columns, size, level, problem, network, exchanges)
 
 
 @allocating
