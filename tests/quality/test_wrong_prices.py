@@ -1,4 +1,4 @@
-"""Markets of which nobody takes the differences between pools: small paths over wrong prices don't keep great ones out."""
+"""Markets of which nobody takes the differences between pools: small paths over wrong prices keep out no great ones."""
 
 from __future__ import annotations
 

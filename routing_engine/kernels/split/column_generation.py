@@ -20,6 +20,7 @@ from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
 from routing_engine.kernels.split.dead_ends import is_dead_end, mark_paths, note_dead_end
+from routing_engine.kernels.split.exchanges import exchange_paths
 from routing_engine.kernels.split.flow_network import MAX_EDGES, MergedPaths, create_network
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH
 from routing_engine.kernels.split.pruning import optimise
@@ -43,9 +44,6 @@ limits of flows, without which dear gas counts for little, and prices every toke
 
 FAILURES = 8
 """Columns in a row that may fail before the search ends."""
-
-EXCHANGES = 3
-"""How many columns are tried in the place of others, before any has failed."""
 
 VERY_MANY = 100
 """Paths that are as many as a request may use."""
@@ -189,8 +187,9 @@ def _generate_within_limits(paths, count, problem, state, workspace, asked, reac
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
         before = net
         if size > 0:
-            exchanges = EXCHANGES if failures == 0 else 0
-            net, count = try_columns(paths, count, net, columns, size, level, problem, network, exchanges)
+            net, count = try_columns(paths, count, net, columns, size, level, problem, network)
+            if net == before and failures == 0:
+                net, count = exchange_paths(paths, count, net, columns, size, level, problem, network)
             _, count, total = optimise(paths, count, problem, network, ROUGH)
             merged = MergedPaths(graph, network, count, total)
         if net > before:

@@ -26,7 +26,8 @@ ATTEMPTS = 6
 
 
 @inner
-def _contains(rows, count, path):
+def contains(rows, count, path):
+    """Whether a path is among the first of these."""
     for p in range(count):
         same = True
         for step in range(rows.shape[1]):
@@ -85,7 +86,7 @@ def _extend_paths(paths, count, columns, size, level, attempt, problem, network)
     for row in range(size):
         if columns.price[row] <= level * (1.0 + GAIN) or new_count == paths.rows.shape[0]:
             break
-        if _contains(paths.rows, new_count, columns.found[row]):
+        if contains(paths.rows, new_count, columns.found[row]):
             continue
         passed += 1
         if 0 < attempt < ATTEMPTS - 1 and attempt != passed:
@@ -115,70 +116,8 @@ def rank_columns(problem, state, threshold, scratch, columns):
 
 
 @allocating
-def _make_way(paths, count, path, problem, network, trial):
-    """Fill `trial` with a path and those that go together with it, the largest first; return their number.
-
-    The path is given what those took that do not. 0 where all do, as the path can be added then.
-    """
-    order, falling = np.zeros(count, np.int64), np.zeros(count)
-    for p in range(count):
-        order[p], falling[p] = p, -paths.x[p]
-    sort_by(falling, order, count)
-    copy_first(path, trial.rows[0], trial.rows.shape[1])
-    trial.x[0], kept, place = 0.0, np.int64(1), 0
-    while place < count:
-        most = min(count - place, trial.rows.shape[0] - kept)
-        good, bad, size = 0, most + 1, most
-        while bad - good > 1:
-            for n in range(size):
-                copy_first(paths.rows[order[place + n]], trial.rows[kept + n], trial.rows.shape[1])
-                trial.x[kept + n] = paths.x[order[place + n]]
-            if merge(trial.rows, kept + size, problem.graph, network) < 0:
-                bad = size
-            else:
-                good = size
-            size = (good + bad) // 2
-        kept, place = kept + good, place + good
-        if place < count:
-            trial.x[0] += paths.x[order[place]]
-            place += 1
-    return kept if kept <= count else np.int64(0)
-
-
-@allocating
-def _exchange_paths(paths, count, net, columns, size, level, problem, network, exchanges):
-    """Add one of the best columns in place of the paths that it does not go together with, where that gains.
-
-    Returns
-    -------
-    net, count : float, int
-        As before where none does.
-    """
-    trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
-    for row in range(size):
-        if exchanges == 0 or columns.price[row] <= level * (1.0 + GAIN) or is_spent(problem.work):
-            break
-        if _contains(paths.rows, count, columns.found[row]):
-            continue
-        kept = _make_way(paths, count, columns.found[row], problem, network, trial)
-        if kept == 0:
-            continue
-        exchanges -= 1
-        trial_net, left, total = optimise(trial, kept, problem, network, ROUGH)
-        if trial_net > -np.inf:
-            trial_net, left = prune(trial, left, trial_net, total, problem, network)
-        if trial_net > net + GAIN * abs(net):
-            copy_paths(trial, paths, left)
-            return trial_net, left
-    return net, count
-
-
-@allocating
-def try_columns(paths, count, net, columns, size, level, problem, network, exchanges):
-    """Add columns in several ways until the net output grows; return it and the number of paths.
-
-    At last up to so many `exchanges` are tried: columns in the place of paths that they don't go together with.
-    """
+def try_columns(paths, count, net, columns, size, level, problem, network):
+    """Add columns in several ways until the net output grows; return it and the number of paths."""
     trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     for attempt in range(ATTEMPTS):
         if is_spent(problem.work):
@@ -193,7 +132,7 @@ def try_columns(paths, count, net, columns, size, level, problem, network, excha
         if trial_net > net + GAIN * abs(net):
             copy_paths(trial, paths, left)
             return trial_net, left
-    return _exchange_paths(paths, count, net, columns, size, level, problem, network, exchanges)
+    return net, count
 
 
 @allocating
@@ -243,7 +182,7 @@ def append_open_paths(paths, count, problem, state, scratch):
     for i in range(total):
         state.shut[used[i]] = False
     for row in range(size):
-        if count == paths.rows.shape[0] or _contains(paths.rows, count, columns.found[row]):
+        if count == paths.rows.shape[0] or contains(paths.rows, count, columns.found[row]):
             continue
         copy_first(columns.found[row], paths.rows[count], problem.max_hops)
         paths.x[count] = 0.0
