@@ -27,7 +27,7 @@ OPEN, WIDE_OPEN, WIDE_OPEN_OF_LIMITED = 1.0, 50.0, 20.0
 """Gaps, in bps, from which on less is asked for: of an answer that took little work, of any, and of one
 over fewer paths than a request may ask for."""
 
-LITTLE, PATIENCE = 40, 300
+LITTLE, PATIENCE = 50, 300
 """Units of work that are little, and after which nothing more is asked."""
 
 SMALL, FEW = 1_000, 4

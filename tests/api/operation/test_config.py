@@ -132,6 +132,8 @@ def test_every_setting_takes_an_empty_value_for_none_and_no_notice_of_spaces(
 ) -> None:
     """Of an empty HOST every interface would be opened, and of an empty DATA_DIR this folder closed to others."""
     monkeypatch.chdir(tmp_path)
+    for name in SETTINGS:  # a command that ran before may have left one
+        monkeypatch.delenv(name, raising=False)
     bare = Config.from_env()
     for name in SETTINGS:
         monkeypatch.setenv(name, " ")
