@@ -11,9 +11,8 @@ import numpy as np
 from routing_engine.jit.decorators import allocating
 from routing_engine.kernels.split.flow_network import Paths
 from routing_engine.kernels.split.merging import merge
-from routing_engine.kernels.split.newton_allocation import ROUGH
-from routing_engine.kernels.split.pruning import copy_paths, optimise, prune
-from routing_engine.kernels.split.try_columns import GAIN, contains
+from routing_engine.kernels.split.pruning import copy_paths
+from routing_engine.kernels.split.try_columns import GAIN, contains, settle
 from routing_engine.kernels.vectors import copy_first, sort_by
 from routing_engine.kernels.work import is_spent
 
@@ -71,9 +70,7 @@ def exchange_paths(paths, count, net, columns, size, level, problem, network):
         if kept == 0:
             continue
         tried += 1
-        trial_net, left, total = optimise(trial, kept, problem, network, ROUGH)
-        if trial_net > -np.inf:
-            trial_net, left = prune(trial, left, trial_net, total, problem, network)
+        trial_net, left = settle(trial, kept, problem, network)
         if trial_net > net + GAIN * abs(net):
             copy_paths(trial, paths, left)
             return trial_net, left

@@ -116,6 +116,21 @@ def rank_columns(problem, state, threshold, scratch, columns):
 
 
 @allocating
+def settle(trial, count, problem, network):
+    """Allocate the amount to paths, which are changed in place, and drop what does not earn its gas.
+
+    Returns
+    -------
+    net, count : float, int
+        Net output, -inf if the paths do not go together; and how many are left.
+    """
+    net, left, total = optimise(trial, count, problem, network, ROUGH)
+    if net > -np.inf:
+        net, left = prune(trial, left, net, total, problem, network)
+    return net, left
+
+
+@allocating
 def try_columns(paths, count, net, columns, size, level, problem, network):
     """Add columns in several ways until the net output grows; return it and the number of paths."""
     trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
@@ -126,9 +141,7 @@ def try_columns(paths, count, net, columns, size, level, problem, network):
         new_count = _extend_paths(trial, count, columns, size, level, attempt, problem, network)
         if new_count == count:
             continue
-        trial_net, left, total = optimise(trial, new_count, problem, network, ROUGH)
-        if trial_net > -np.inf:
-            trial_net, left = prune(trial, left, trial_net, total, problem, network)
+        trial_net, left = settle(trial, new_count, problem, network)
         if trial_net > net + GAIN * abs(net):
             copy_paths(trial, paths, left)
             return trial_net, left
