@@ -43,23 +43,28 @@ def _solve_system(matrix, vector, work):
     return True
 
 
-@inner
+@allocating
 def _fill_hessian(merged, place, scale, matrix):
     """Fill the second derivatives of the output: paths move each other's prices over the edges that they share."""
     network = merged.network
     first, who, at = network.first, network.who, network.at
+    # Places without a sign are not looked at for whether they count from the end.
+    places, before = np.empty(matrix.shape[0], np.uint64), np.empty(matrix.shape[0])
     for i in range(merged.edge_count):
         if network.second_derivative[i] == 0.0 or network.slope[i] <= 0.0:
             continue
-        steep = network.second_derivative[i] / network.slope[i] * scale
+        steep, sharing = network.second_derivative[i] / network.slope[i] * scale, 0
         for n in range(first[i], first[i + 1]):
             p = who[n]
-            if place[p] < 0:
-                continue
-            for m in range(first[i], first[i + 1]):
-                q = who[m]
-                if place[q] >= 0:
-                    matrix[place[p], place[q]] += network.price[p] * steep * network.before[q, at[m]]
+            if place[p] >= 0:
+                places[sharing], before[sharing] = place[p], network.before[p, at[n]]
+                sharing += 1
+        for n in range(first[i], first[i + 1]):
+            p = who[n]
+            if place[p] >= 0:
+                row, steepness = matrix[place[p]], network.price[p] * steep
+                for m in range(sharing):
+                    row[places[m]] += steepness * before[m]
 
 
 @allocating
