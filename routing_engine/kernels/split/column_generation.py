@@ -42,8 +42,9 @@ LITTLE_GAS, MAX_TOKENS = 5e-5, 2000
 """Part of the net output that a market's gas may be, and tokens of a market, for a bound over all flows: it knows no
 limits of flows, without which dear gas counts for little, and prices every token."""
 
-FAILURES = 8
-"""Columns in a row that may fail before the search ends."""
+FAILURES, FAILURES_IN_DOUBT, DOUBT = 8, 24, 0.01
+"""Columns that may fail before the search ends, and where the bound is further off than such a part of the net output:
+there, markets of next to nothing at wrong prices hide what is worth most."""
 
 VERY_MANY = 100
 """Paths that are as many as a request may use."""
@@ -62,6 +63,19 @@ def _find_new_edge(path, used, state):
         if e >= 0 and not state.shut[e] and e not in used:
             return e
     return -1
+
+
+@inner
+def _may_fail_again(failures, net, bound):
+    """Whether another column may be tried after so many that failed."""
+    return failures < (FAILURES_IN_DOUBT if bound > net * (1.0 + DOUBT) else FAILURES)
+
+
+@inner
+def _shut(edges, count, state, is_shut):
+    """Leave edges out of the search for columns, or no longer."""
+    for i in range(count):
+        state.shut[edges[i]] = is_shut
 
 
 @inner
@@ -172,7 +186,7 @@ def _generate_within_limits(paths, count, problem, state, workspace, asked, reac
     spend(problem.work, GENERATION)
     most = problem.max_hops * LABELS
     columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most), np.zeros(problem.max_hops + 1))
-    shut, failures, bound = np.zeros(FAILURES, np.int64), 0, np.inf
+    shut, failures, bound = np.zeros(FAILURES_IN_DOUBT, np.int64), 0, np.inf
     enough = ENOUGH if problem.gas.any() else ENOUGH_WITHOUT_GAS
     net, count, total = optimise(paths, count, problem, network, ROUGH)
     if net == -np.inf:
@@ -204,16 +218,17 @@ def _generate_within_limits(paths, count, problem, state, workspace, asked, reac
         if is_dead_end(mark, ends):
             break
         if bound == np.inf and is_judged:
+            _shut(shut, failures, state, False)  # else the bound would know nothing of what may flow there
             bound, slope, flow_bound, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
+            _shut(shut, failures, state, True)
         fresh = _find_new_edge(columns.found[0], used, state)
-        if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
+        if bound <= net * (1.0 + enough) or fresh < 0 or not _may_fail_again(failures, net, bound):
             note_dead_end(mark, ends)
             break
         state.shut[fresh] = True
         shut[failures] = fresh
         failures += 1
-    for i in range(failures):
-        state.shut[shut[i]] = False
+    _shut(shut, failures, state, False)
     if rounds > 0 or count > 1:  # one path takes all, however fine the allocation is
         net, count, total = optimise(paths, count, problem, network, FINE)
         merged = MergedPaths(graph, network, count, total)
