@@ -212,10 +212,10 @@ def _generate_within_limits(paths, count, problem, state, workspace, asked, reac
         if stage + 1 < len(MIN_GAINS):
             stage += 1
             continue
-        if size == 0:
-            break
         mark = mark_paths(paths.rows, count)
-        if is_dead_end(mark, ends):
+        if size == 0 and failures > 0:
+            note_dead_end(mark, ends)
+        if size == 0 or is_dead_end(mark, ends):
             break
         if bound == np.inf and is_judged:
             _shut(shut, failures, state, False)  # else the bound would know nothing of what may flow there
